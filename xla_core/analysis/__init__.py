@@ -7,7 +7,6 @@ from xla_core.analysis.buffer_assignment import (
     BufferSlice,
     assign_buffers,
 )
-from xla_core.analysis.buffer_checker import check_buffer_assignment
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences, sequential_computations
 from xla_core.analysis.cost_analysis import Cost, HloCostAnalysis
@@ -33,7 +32,6 @@ __all__ = [
     "ValueKind",
     "assign_buffers",
     "can_share_buffer",
-    "check_buffer_assignment",
     "control_flow_callees",
     "format_seconds",
     "host_summary",

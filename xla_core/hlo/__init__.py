@@ -60,11 +60,10 @@ from xla_core.hlo.verifier import verify
 from xla_core.lazy_names import loads_on_use
 
 if TYPE_CHECKING:
-    from xla_core.hlo.ir.structural_equality import structurally_equal as structurally_equal
     from xla_core.hlo.parsing.parser import parse_hlo as parse_hlo
 
-_LAZY = {"parse_hlo": "parsing.parser", "structurally_equal": "ir.structural_equality"}
-"""Names that load on first use, because, for example, a backend that is given modules needs no parser."""
+_LAZY = {"parse_hlo": "parsing.parser"}
+"""Names that load on first use: a backend that is given modules needs no parser."""
 
 __all__ = [
     "OPS",
@@ -119,7 +118,6 @@ __all__ = [
     "read_backend_config",
     "register_custom_call",
     "scalar_computation",
-    "structurally_equal",
     "to_dot",
     "tuple_of",
     "ulp_distance",

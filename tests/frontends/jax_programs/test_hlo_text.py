@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import xla_core as xla
-from xla_core.hlo import parse_hlo, structurally_equal
+from tests.xla_core.hlo.structural_equality import structurally_equal
+from xla_core.hlo import parse_hlo
 
 jax = pytest.importorskip("jax")
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.xla_core.analysis.buffer_checker import check_buffer_assignment
 from tests.xla_core.analysis.symbolic import ModuleMaker, run_functionally, run_in_memory
-from xla_core.analysis import AllocationKind, assign_buffers, check_buffer_assignment
+from xla_core.analysis import AllocationKind, assign_buffers
 from xla_core.errors import FailedPreconditionError, InternalError
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.parsing.parser import parse_hlo

@@ -8,15 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.xla_core.analysis.buffer_checker import check_buffer_assignment
 from tests.xla_core.codegen.llvm.kernels import emit
 from tests.xla_core.passes.random_graphs import random_arguments, random_graph
-from xla_core.analysis import assign_buffers, check_buffer_assignment
+from xla_core.analysis import assign_buffers
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
-from xla_core.passes.fusion import FusionPolicy, InstructionFusion, MultiOutputFusion, create_fusion, fuse_into
+from xla_core.passes.fusion import (
+    FusionPolicy,
+    InstructionFusion,
+    MultiOutputFusion,
+    create_fusion,
+    replace_with_fusion,
+)
 from xla_core.passes.scheduling.copy_insertion import insert_copies
 from xla_core.passes.scheduling.hlo_memory_scheduler import schedule_module
 from xla_core.target import FusionCosts, FusionDecision, FusionPreferences, ParallelModel
@@ -201,9 +208,9 @@ ENTRY e {
 }
 """)
     named = {i.name: i for i in module.entry.instructions}
-    fusion = fuse_into(named["w"], named["z"])
+    fusion = replace_with_fusion([named["w"]], [named["z"], named["w"]])
     assert _inside(fusion) == ["add", "multiply"]
-    fusion = fuse_into(fusion, named["y"])
+    fusion = replace_with_fusion([fusion], [named["y"], fusion])
     assert _inside(fusion) == ["add", "multiply", "negate"]
     verify(module)
     x = np.arange(4, dtype=np.float32)

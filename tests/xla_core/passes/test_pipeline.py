@@ -7,7 +7,8 @@ import pytest
 
 import xla_core as xla
 from tests.programs import PROGRAMS, Program
-from xla_core.analysis import assign_buffers, check_buffer_assignment
+from tests.xla_core.analysis.buffer_checker import check_buffer_assignment
+from xla_core.analysis import assign_buffers
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.values.element_type import ElementType

@@ -3,8 +3,7 @@
 An index is a tuple of affine expressions (`IndexExpr`), one for each dimension of an array, over variables: the indices
 of a result, the loops of a reduction or a window, and values known only at run time, such as the start of a dynamic
 slice. `operand_accesses` gives the indices at which an instruction, computed at an index, reads its operands; applied
-again to the operands' producers, it gives the indices of a whole fusion. `indexing_map` is the same for one operand, as
-a map that can be printed. (XLA: xla/hlo/analysis/indexing_analysis.h, indexing_map.h.)
+again to the operands' producers, it gives the indices of a whole fusion. (XLA: xla/hlo/analysis/indexing_analysis.h.)
 """
 
 from xla_core.analysis.indexing.access import Access, Condition, StartIndex
@@ -31,7 +30,6 @@ from xla_core.analysis.indexing.fusion_accesses import (
     one_loop,
     placed,
 )
-from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_variables, indexing_map
 from xla_core.analysis.indexing.movement import reshaped
 from xla_core.analysis.indexing.operand_accesses import accumulates, is_product, operand_accesses
 from xla_core.analysis.indexing.product_space import ProductSpace, product_space
@@ -47,7 +45,6 @@ __all__ = [
     "FusionAccesses",
     "Index",
     "IndexExpr",
-    "IndexingMap",
     "Load",
     "Loops",
     "ProductSpace",
@@ -57,10 +54,8 @@ __all__ = [
     "Variable",
     "accumulates",
     "delinearized",
-    "dimension_variables",
     "floor_div",
     "has_neighbouring_rows",
-    "indexing_map",
     "is_of_row",
     "is_product",
     "joined",

@@ -73,13 +73,6 @@ class Literal:
             s == 0 for s, d in zip(self.array.strides, self.array.shape, strict=True) if d != 1
         )
 
-    def is_all(self, value: complex) -> bool:
-        """Whether the literal has elements and all of them equal `value`."""
-        if self.shape.is_tuple or self.array.size == 0:
-            return False
-        array = self.array.reshape(-1)[:1] if self.is_splat else self.array
-        return bool(np.all(array == np.asarray(value).astype(self.array.dtype, casting="unsafe")))
-
     def item(self) -> complex:
         """Returns the single element as a Python number."""
         value: complex = self.array.reshape(-1)[0].item()

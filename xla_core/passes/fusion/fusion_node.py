@@ -106,19 +106,6 @@ def replace_with_fusion(
     return fusion
 
 
-def fuse_into(consumer: HloInstruction, producer: HloInstruction) -> HloInstruction:
-    """Fuses `producer`, an operand of `consumer`, into it; returns the fusion that replaces `consumer`.
-
-    `producer` remains if it has other users.
-
-    Raises:
-        InternalError: `consumer` does not use `producer`.
-    """
-    if consumer not in producer.users:
-        raise InternalError(f"{consumer.name} does not use {producer.name}")
-    return replace_with_fusion([consumer], [producer, consumer])
-
-
 def _post_order(members: Iterable[HloInstruction]) -> list[HloInstruction]:
     wanted = dict.fromkeys(members)
     return post_order(wanted, lambda i: [o for o in i.operands if o in wanted])

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xla_core
+from tests.xla_core.hlo.structural_equality import structurally_equal
 from xla_core.hlo import HloComputation, HloModule, Shape
 from xla_core.hlo.ir.names import NameUniquer, sanitized_name
-from xla_core.hlo.ir.structural_equality import structurally_equal
 from xla_core.hlo.values.element_type import ElementType
 
 WORDS = st.text() | st.sampled_from(["ROOT", "ENTRY", "HloModule", "FileNames", "f32", "nan", "constant", "p0: f32[]"])

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xla_core as xla
-from xla_core.hlo import ElementType, structurally_equal
+from tests.xla_core.hlo.structural_equality import structurally_equal
+from xla_core.hlo import ElementType
 from xla_core.hlo.proto import is_hlo_proto
 from xla_core.hlo.proto.values import read_literal
 from xla_core.hlo.proto.wire import Message

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xla_core
+from tests.xla_core.hlo.structural_equality import structurally_equal
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.ir.structural_equality import structurally_equal
 from xla_core.hlo.proto.sharding import sharding_text
 from xla_core.hlo.proto.wire import Message
 

@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import xla_core
+from tests.xla_core.hlo.structural_equality import structurally_equal
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import HloComputation, HloInstruction, HloModule, OpMetadata, OutputToOperandAlias, Shape
 from xla_core.hlo.ir.printer import instruction_to_text
-from xla_core.hlo.ir.structural_equality import structurally_equal
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.text.strings import is_braced, quote, unescaped
 from xla_core.hlo.values.element_type import ElementType

@@ -9,10 +9,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.xla_core.hlo.structural_equality import structurally_equal
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo import ElementType, HloComputation, HloModule, Layout, Literal
 from xla_core.hlo.ir.printer import PrintOptions, instruction_to_text, module_to_text
-from xla_core.hlo.ir.structural_equality import structurally_equal
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.text.cursor import Cursor
 from xla_core.hlo.text.shapes import read_shape, shape_to_text

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import xla_core
+from tests.xla_core.hlo.structural_equality import structurally_equal
 from xla_core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from xla_core.hlo import HloModule, verify
-from xla_core.hlo.ir.structural_equality import structurally_equal
 from xla_core.stablehlo import OPS, op_example
 
 PROGRAMS = sorted((Path(__file__).parents[3] / "programs" / "text").glob("*.mlir"))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xla_core as xla
-from xla_core.hlo import structurally_equal
+from tests.xla_core.hlo.structural_equality import structurally_equal
 from xla_core.stablehlo import from_hlo, lower, parse_text, write_portable_artifact, write_text
 
 jax = pytest.importorskip("jax")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.programs import PROGRAMS, Program
 from tests.random_programs.compare import seeded
+from tests.xla_core.hlo.structural_equality import structurally_equal
 from tests.xla_core.stablehlo.reading import stablehlo_tests, tree
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo import OPS as HLO_OPS
@@ -23,7 +24,6 @@ from xla_core.hlo import (
     evaluate,
     evaluate_replicas,
     parse_hlo,
-    structurally_equal,
 )
 from xla_core.stablehlo import (
     OPS,
