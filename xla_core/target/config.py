@@ -70,7 +70,15 @@ class TargetConfig(CheckedModel):
             if not all(map(is_plain, shapes)):  # in row-major order the core runs it
                 lack = Lack(Opcode.RESHAPE, instruction.shape.element_type)
                 return Unsupported("there is no reshape of arrays in tiles or in another order", (lack,))
-        return self.capabilities.check(instruction)
+        answer = self.capabilities.check(instruction)
+        if isinstance(answer, Unsupported) and instruction.opcode == Opcode.CONVERT:
+            lacking = {lack.element_type for lack in answer.lacks if lack.opcode == Opcode.CONVERT}
+            for shape in map(self.layouts.with_layout, (instruction.operand(0).shape, instruction.shape)):
+                kind, has_tiles = shape.element_type, shape.layout is not None and shape.layout.tiles
+                if kind in lacking and 1 < kind.bit_width <= 16 and has_tiles:
+                    what = "its arrays are read as words of s32 where their layout has no tiles"
+                    return Unsupported(f"{answer.reason}; {what}", answer.lacks)
+        return answer
 
     def shape_size_bytes(self, shape: Shape) -> int:
         """Bytes of an array of `shape`, or of all leaves of a tuple, with padding, tiles and packing."""

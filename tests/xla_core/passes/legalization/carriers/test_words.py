@@ -106,7 +106,9 @@ def test_what_reads_and_writes_words_has_the_place_of_its_argument_or_result() -
 
 def test_tiles_are_not_words() -> None:
     tiles = LayoutRules(default=lambda shape: Layout(tuple(range(shape.rank))[::-1], ((2, 4),) * (shape.rank == 2)))
-    with pytest.raises(xla.UnimplementedError, match="there is no convert of s8"):
+    with pytest.raises(
+        xla.UnimplementedError, match="its arrays are read as words of s32 where their layout has no tiles"
+    ):
         legal(OWN_LAYOUTS, target=TARGET.model_copy(update={"layouts": tiles}))
 
 
