@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import gc
-import threading
-import time
-import types
 import uuid
 
 import numpy as np
 import pytest
 import xla_backend_cpu
-from xla_backend_cpu.calling_convention import ContextField
-from xla_backend_cpu.host_calls import HostCalls, HostRun
 
 import xla_core as xla
+from tests.backends.cpu.host_functions import X, program, register
 from xla_core.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
@@ -24,24 +19,64 @@ from xla_core.errors import (
     XlaError,
 )
 
-
-def register(function, target=None):
-    """Registers a function under a unique name and returns the name."""
-    target = target or f"test.{uuid.uuid4().hex}"
-    xla_backend_cpu.register_custom_call(target, function)
-    return target
-
-
-def program(target, config="{}", extra=""):
-    return f"""HloModule custom
+NESTED = """\
+HloModule nested
+once {{
+  x = f32[] parameter(0)
+  ROOT y = f32[] custom-call(x), custom_call_target="{target}", api_version=API_VERSION_TYPED_FFI, backend_config={{}}
+}}
+twice {{
+  x = f32[] parameter(0)
+  y = f32[] call(x), to_apply=once
+  z = f32[] multiply(y, y)
+  ROOT w = f32[] call(z), to_apply=once
+}}
+less {{
+  p = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  two = s32[] constant(2)
+  ROOT c = pred[] compare(i, two), direction=LT
+}}
+inner {{
+  p = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[] get-tuple-element(p), index=1
+  y = f32[] call(x), to_apply=twice
+  z = f32[] negate(y)
+  ROOT r = (s32[], f32[]) tuple(next, z)
+}}
+loops {{
+  x = f32[] parameter(0)
+  zero = s32[] constant(0)
+  start = (s32[], f32[]) tuple(zero, x)
+  w = (s32[], f32[]) while(start), condition=less, body=inner
+  ROOT y = f32[] get-tuple-element(w), index=1
+}}
+same {{
+  x = f32[] parameter(0)
+  ROOT y = f32[] add(x, x)
+}}
+outer {{
+  p = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[] get-tuple-element(p), index=1
+  y = f32[] conditional(i, x, x), branch_computations={{loops, same}}
+  ROOT r = (s32[], f32[]) tuple(next, y)
+}}
 ENTRY main {{
-  x = f32[3,4] parameter(0)
-  y = f32[3,4] custom-call(x), custom_call_target="{target}", backend_config={config}{extra}
-  ROOT z = f32[3,4] add(y, x)
+  x = f32[] parameter(0)
+  zero = s32[] constant(0)
+  first = f32[] call(x), to_apply=twice
+  start = (s32[], f32[]) tuple(zero, first)
+  w = (s32[], f32[]) while(start), condition=less, body=outer
+  y = f32[] get-tuple-element(w), index=1
+  ROOT z = f32[] call(y), to_apply=twice
 }}"""
-
-
-X = np.arange(12, dtype=np.float32).reshape(3, 4)
+"""The computation `twice` is called from two places, in a loop in a branch in a loop."""
 
 
 def test_attributes_operands_and_results(client):
@@ -279,70 +314,13 @@ def test_closing_the_client_ends_a_run_that_waits(client):
 
 
 def test_calls_in_nested_control_flow_go_on_where_they_were(client):
-    """The computation `twice` is called from two places, in a loop in a branch in a loop."""
     seen = []
 
     def add_one(call):
         seen.append(float(call.operands[0]))
         call.results[0][...] = call.operands[0] + 1
 
-    target = register(add_one)
-    text = f"""HloModule nested
-once {{
-  x = f32[] parameter(0)
-  ROOT y = f32[] custom-call(x), custom_call_target="{target}", api_version=API_VERSION_TYPED_FFI, backend_config={{}}
-}}
-twice {{
-  x = f32[] parameter(0)
-  y = f32[] call(x), to_apply=once
-  z = f32[] multiply(y, y)
-  ROOT w = f32[] call(z), to_apply=once
-}}
-less {{
-  p = (s32[], f32[]) parameter(0)
-  i = s32[] get-tuple-element(p), index=0
-  two = s32[] constant(2)
-  ROOT c = pred[] compare(i, two), direction=LT
-}}
-inner {{
-  p = (s32[], f32[]) parameter(0)
-  i = s32[] get-tuple-element(p), index=0
-  one = s32[] constant(1)
-  next = s32[] add(i, one)
-  x = f32[] get-tuple-element(p), index=1
-  y = f32[] call(x), to_apply=twice
-  z = f32[] negate(y)
-  ROOT r = (s32[], f32[]) tuple(next, z)
-}}
-loops {{
-  x = f32[] parameter(0)
-  zero = s32[] constant(0)
-  start = (s32[], f32[]) tuple(zero, x)
-  w = (s32[], f32[]) while(start), condition=less, body=inner
-  ROOT y = f32[] get-tuple-element(w), index=1
-}}
-same {{
-  x = f32[] parameter(0)
-  ROOT y = f32[] add(x, x)
-}}
-outer {{
-  p = (s32[], f32[]) parameter(0)
-  i = s32[] get-tuple-element(p), index=0
-  one = s32[] constant(1)
-  next = s32[] add(i, one)
-  x = f32[] get-tuple-element(p), index=1
-  y = f32[] conditional(i, x, x), branch_computations={{loops, same}}
-  ROOT r = (s32[], f32[]) tuple(next, y)
-}}
-ENTRY main {{
-  x = f32[] parameter(0)
-  zero = s32[] constant(0)
-  first = f32[] call(x), to_apply=twice
-  start = (s32[], f32[]) tuple(zero, first)
-  w = (s32[], f32[]) while(start), condition=less, body=outer
-  y = f32[] get-tuple-element(w), index=1
-  ROOT z = f32[] call(y), to_apply=twice
-}}"""
+    text = NESTED.format(target=register(add_one))
 
     def twice(x):
         expected.extend([x, (x + 1) ** 2])
@@ -356,115 +334,3 @@ ENTRY main {{
     (result,) = client.compile(text)(np.float32(0.5))
     np.testing.assert_allclose(np.asarray(result), value, rtol=1e-5)
     np.testing.assert_allclose(seen, expected, rtol=1e-5)
-
-
-@pytest.fixture
-def briefly(client):
-    """Compiles a program that calls a function, after a run that shows that the function is short."""
-
-    def compile_and_run(function):
-        calls = []
-
-        def call(it):
-            it.results[0][...] = it.operands[0]
-            if calls.append(threading.current_thread()) or len(calls) > 2:
-                function()
-
-        executable = client.compile(program(register(call)))
-        for _ in range(2):
-            np.asarray(executable(X)[0])
-        assert calls[0] is not threading.current_thread()  # nobody knows how long it takes
-        return executable, calls
-
-    return compile_and_run
-
-
-def test_the_caller_runs_programs_with_short_calls(briefly):
-    executable, calls = briefly(lambda: None)
-    for number in range(20):
-        np.testing.assert_array_equal(np.asarray(executable(X + number)[0]), 2 * (X + number))
-    assert calls.count(threading.main_thread()) > 10
-
-
-def test_the_caller_runs_no_programs_with_long_calls(client):
-    threads = []
-    executable = client.compile(
-        program(register(lambda call: threads.append(threading.current_thread()) or time.sleep(0.005)))
-    )
-    for _ in range(4):
-        np.asarray(executable(X)[0])
-    assert threading.main_thread() not in threads
-
-
-@pytest.mark.timeout(60)
-def test_a_short_call_in_the_caller_may_wait_for_another_thread_that_uses_the_device(client, briefly):
-    double = client.compile("HloModule d\nENTRY e { x = f32[3,4] parameter(0)  ROOT y = f32[3,4] add(x, x) }")
-    made = []
-
-    def wait():
-        thread = threading.Thread(target=lambda: made.append((client.buffer_from_host(X), double(X)[0])))
-        thread.start()
-        thread.join()
-
-    executable, calls = briefly(wait)
-    for _ in range(3):
-        np.testing.assert_array_equal(np.asarray(executable(X)[0]), 2 * X)
-    for uploaded, doubled in made:
-        np.testing.assert_array_equal(2 * np.asarray(uploaded), np.asarray(doubled))
-    assert len(made) == 3
-    assert threading.main_thread() in calls
-
-
-def test_what_a_call_in_the_caller_raises_is_an_error_of_the_results(client, briefly):
-    executable, _ = briefly(lambda: 1 / 0)
-    for _ in range(3):
-        results = executable(X)
-        with pytest.raises(XlaError, match="ZeroDivisionError"):
-            np.asarray(results[0])
-
-
-def test_an_interrupt_of_a_call_in_the_caller_is_raised_there(client, briefly):
-    def interrupt():
-        if threading.current_thread() is threading.main_thread():
-            raise KeyboardInterrupt
-
-    executable, _ = briefly(interrupt)
-    before = client.devices[0].memory_stats().bytes_in_use
-
-    def run_often():
-        for _ in range(50):
-            np.asarray(executable(X)[0])
-
-    with pytest.raises(KeyboardInterrupt):
-        run_often()
-    double = client.compile("HloModule d\nENTRY e { x = f32[3,4] parameter(0)  ROOT y = f32[3,4] add(x, x) }")
-    np.testing.assert_array_equal(np.asarray(double(X)[0]), X + X)
-    assert client.devices[0].memory_stats().bytes_in_use == before
-
-
-def test_few_of_many_runs_that_wait_are_kept_for_later_ones(client):
-    gate = threading.Event()
-    executable = client.compile(program(register(lambda call: gate.wait(30) and call.results[0].fill(1))))
-    before = _count_runs()
-    results = [executable(X)[0] for _ in range(200)]
-    gate.set()
-    for result in results:
-        np.testing.assert_array_equal(np.asarray(result), X + 1)
-    assert _count_runs() - before < 50
-
-
-def _count_runs():
-    gc.collect()
-    return sum(isinstance(thing, HostRun) for thing in gc.get_objects())
-
-
-def test_a_run_that_is_cancelled_when_it_has_ended_serves_no_later_one():
-    calls = HostCalls(xla.parse("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }"), (), 1.0)
-    options = types.SimpleNamespace(replica_id=0, partition_id=0)
-    with calls.begin(options) as run:
-        (seen,) = calls.live  # by `cancel`, in another thread
-    assert calls.begin(options) is run
-    with run:
-        pass
-    seen.context[ContextField.CANCELLED] = 1
-    assert calls.begin(options).context[ContextField.CANCELLED] == 0

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from xla_backend_template import xla_backend
 from xla_backend_template.compiler import TemplateCompiler
 from xla_backend_template.executable import TemplateExecutable
@@ -21,6 +22,7 @@ from xla_backend_template.platform import TemplatePlatform
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.own_mistakes import note
 from xla_core.backend import BackendSpec
+from xla_core.hlo import Literal
 from xla_core.target import TargetConfig
 
 
@@ -110,6 +112,16 @@ def template(
         "flags": None,
     }
     return dataclasses.replace(xla_backend(), **{**parts, **fields})
+
+
+def with_constants(module, change):
+    """A copy of the module whose constants are what `change` makes of their arrays."""
+    module = module.clone()
+    for computation in module.computations:
+        for i in computation.instructions:
+            if i.opcode == "constant" and i.shape.is_array:
+                i.attributes["literal"] = Literal(change(np.array(i.literal.value)))
+    return module
 
 
 def broken(level: str, select: str, mutants: list[Mutant]) -> Callable[..., Callable[[type], type]]:

@@ -7,8 +7,7 @@ import dataclasses
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.mutants.rare_compilers import with_constants
-from tests.conformance.zoo.parts import Compiler, TemplateExecutable, broken
+from tests.conformance.zoo.parts import Compiler, TemplateExecutable, broken, with_constants
 from xla_core.errors import InternalError, XlaError
 from xla_core.schedule import ConditionalThunk, WhileThunk
 

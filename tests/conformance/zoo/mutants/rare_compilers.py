@@ -12,10 +12,18 @@ import numpy as np
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.mutants.collectives import communicator, with_attributes
 from tests.conformance.zoo.native_code import native_mutant, replaced
-from tests.conformance.zoo.parts import Compiler, Executor, Platform, TemplateExecutable, broken, template
+from tests.conformance.zoo.parts import (
+    Compiler,
+    Executor,
+    Platform,
+    TemplateExecutable,
+    broken,
+    template,
+    with_constants,
+)
 from xla_core.backend import Availability, CompileOptions
 from xla_core.errors import InternalError, UnimplementedError
-from xla_core.hlo import ElementType, Literal
+from xla_core.hlo import ElementType
 from xla_core.runtime import InProcessCommunicator
 from xla_core.target import Unsupported
 
@@ -27,16 +35,6 @@ of_loading = broken("loading", "loading", MUTANTS)
 
 
 # -- executables -------------------------------------------------------------------------------------------------------
-
-
-def with_constants(module, change):
-    """A copy of the module whose constants are what `change` makes of their arrays."""
-    module = module.clone()
-    for computation in module.computations:
-        for i in computation.instructions:
-            if i.opcode == "constant" and i.shape.is_array:
-                i.attributes["literal"] = Literal(change(np.array(i.literal.value)))
-    return module
 
 
 @of_executables("executable.serialize", "A serialized infinity is the largest number.")
