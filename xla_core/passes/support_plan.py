@@ -19,7 +19,7 @@ from xla_core.passes.pipeline import STAGES, default_pipeline, lapack_expansion
 from xla_core.target import Lack, LackKind, Support, TargetConfig, Unsupported
 
 _Choice = frozenset[Lack]
-"""Lacks that are enough if the target gets all of them."""
+"""A set of lacks. A program runs if the target gets all of them."""
 
 _MOST_CHOICES = 24  # how many choices of a program are kept, the smallest first
 
@@ -29,7 +29,7 @@ _PRIMITIVES = frozenset(
     if Trait.PRIMITIVE in op.traits
     for element_type in (ElementType.F32, ElementType.S32, ElementType.PRED)
 )
-"""A target that has all these runs most programs; each program uses a part of them."""
+"""The lacks of a target that has no primitive op. A program needs some of these ops, and most need no others."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -107,9 +107,10 @@ class _Study:
     """What a target lacks for one program.
 
     Attributes:
-        choices: each is enough for the program, as far as is known; a program that runs has the empty one.
-        by_primitives: what is enough if the program is decomposed into primitive ops.
-        serves: the ops of the program that need a thing.
+        choices: sets of lacks, each of which is enough for the program as far as is known. A program that runs has the
+            empty set.
+        by_primitives: the lacks that are enough if the program is decomposed into primitive ops.
+        serves: for each lack, the ops of the program that need it.
     """
 
     def __init__(self, module: HloModule, target: TargetConfig) -> None:
@@ -162,7 +163,7 @@ class _Study:
         return next(choice for choice in (*self.choices, self.by_primitives) if _is_within(choice, chosen))
 
     def _find(self, target: TargetConfig) -> list[_Choice]:
-        """What is enough for the program besides what `target` has already, the smallest first."""
+        """Returns the sets of lacks of `target` that are enough for the program, the smallest first."""
         module = self._module.clone()
         expanded = PassContext.default().run(lapack_expansion(target), module, ())
         choices = self._find_in(module, target)
@@ -171,7 +172,7 @@ class _Study:
         return _smallest([*choices, *self._find_in(self._module.clone(), target)])  # the calls may be added instead
 
     def _find_in(self, module: HloModule, target: TargetConfig) -> list[_Choice]:
-        """What is enough for a module as it is. The module is changed."""
+        """Like `_find`, for a module without further preparation. The module is changed."""
 
         def supports(instruction: HloInstruction) -> Support:
             return _all_that_lacks(target, instruction)
@@ -205,7 +206,7 @@ def _with_lacks(target: TargetConfig, lacks: Iterable[Lack]) -> TargetConfig:
 
 
 def _all_that_lacks(target: TargetConfig, instruction: HloInstruction) -> Support:
-    """Like `TargetConfig.supports`, with everything that is lacking."""
+    """Like `TargetConfig.supports`, but names all lacks of the instruction, not only those that are found first."""
     answer = first = target.supports(instruction)
     found: dict[Lack, None] = {}
     while isinstance(answer, Unsupported) and not found.keys() >= set(answer.lacks):
@@ -216,7 +217,7 @@ def _all_that_lacks(target: TargetConfig, instruction: HloInstruction) -> Suppor
 
 
 def _implied(lacks: _Choice) -> _Choice:
-    """Types in memory, which an op of the type implies."""
+    """The element types in memory that a target gets with ops of these types."""
     return frozenset(Lack(None, one.element_type, LackKind.MEMORY) for one in lacks if one.kind is LackKind.OP)
 
 
@@ -238,7 +239,7 @@ def _fewest(studies: Iterable[_Study]) -> _Choice:
 
 
 def _combined(several: Iterable[Sequence[_Choice]]) -> list[_Choice]:
-    """The choices that contain one of each; none where one has none."""
+    """Returns the smallest sets that contain a choice of each sequence. There is none if a sequence is empty."""
     found: list[_Choice] = [frozenset()]
     for choices in dict.fromkeys(tuple(choices) for choices in several):
         found = _smallest([a | b for b in choices for a in found])
@@ -246,7 +247,7 @@ def _combined(several: Iterable[Sequence[_Choice]]) -> list[_Choice]:
 
 
 def _smallest(choices: Iterable[_Choice]) -> list[_Choice]:
-    """The choices without those that contain others, the smallest first."""
+    """Leaves out the choices that contain another one, and returns the rest, the smallest first."""
     kept: list[_Choice] = []
     for choice in sorted(dict.fromkeys(map(_without_implied, choices)), key=len):
         if len(kept) < _MOST_CHOICES and not any(_is_within(other, choice) for other in kept):
@@ -255,7 +256,7 @@ def _smallest(choices: Iterable[_Choice]) -> list[_Choice]:
 
 
 def _ordered(studies: Mapping[str, _Study], chosen: _Choice, runs: Sequence[str]) -> Iterable[PlanStep]:
-    """Steps that each unlock the most programs for what they add."""
+    """Yields the steps to `chosen`. Each step unlocks the most programs for each of its additions."""
     waiting = {name: study.needed(chosen) for name, study in studies.items() if name not in runs}
     have: _Choice = frozenset()
     while waiting:
@@ -269,7 +270,10 @@ def _ordered(studies: Mapping[str, _Study], chosen: _Choice, runs: Sequence[str]
 
 
 def _next(waiting: Sequence[_Choice], have: _Choice) -> _Choice:
-    """The addition to `have` that unlocks most programs for its size. `waiting` has what each program needs."""
+    """Returns the additions to `have` that unlock most programs for each addition.
+
+    `waiting` has the needs of each program.
+    """
 
     def gain(added: _Choice) -> float:
         return sum(_is_within(needed, have | added) for needed in waiting) / len(added)

@@ -266,7 +266,7 @@ class HostRun:
 
     @property
     def pending(self) -> int:
-        """The number of the host call for which the entry returned, from 1 on; 0 if it did for none."""
+        """The number, from 1 on, of the host call for which the entry returned; 0 if it returned for another reason."""
         return self.context[ContextField.HOST_CALL]
 
     def operands(self) -> list[Value]:

@@ -177,7 +177,7 @@ def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, ra
 @pytest.mark.promise("executable.run", "executable.immutable")
 @pytest.mark.parametrize("program", [siblings()[1], every_kind_of_kernel()], ids=str)
 def test_hundreds_of_runs_are_alike(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
-    """More than a counter of 8 bits has numbers. The order of the arguments matters."""
+    """There are more runs than 8 bits can count. An exchange of two arguments would change the results."""
     executable = compiled(client, program)
     values = program.arguments(random)
     buffers = [client.buffer_from_host(v) for v in values]

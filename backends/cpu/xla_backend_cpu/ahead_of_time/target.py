@@ -219,7 +219,7 @@ def _why_not_called(call: HloInstruction) -> str:
 
 
 def _normalized(triple: str) -> str:
-    """The triple with a vendor, without which LLVM would not see the system: as compilers' users write it."""
+    """Adds a vendor to a triple that has none, as compilers accept it. LLVM would take the system for the vendor."""
     parts = triple.split("-")
     if len(parts) == 2 or (len(parts) == 3 and parts[1] in _SYSTEMS):
         parts.insert(1, "unknown")

@@ -12,7 +12,7 @@ from xla_core.errors import InvalidArgumentError
 
 _PAGE = 4096
 _GUARD = 256
-"""Bytes between two blocks that belong to none, so that a small overrun of a block meets no other."""
+"""Unused bytes between blocks. A kernel that writes a little beyond its block writes into no other one."""
 
 Bytes = npt.NDArray[np.uint8]
 
