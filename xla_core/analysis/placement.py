@@ -30,7 +30,8 @@ class InstructionPlacement:
         name, opcode, shape: the instruction's.
         on_host: whether the host runs it.
         reason: why the host runs it: what the device lacks, or what transfers would cost; "" on the device.
-        lacks: what the device would need first in order to run it.
+        lacks: what the device would need first in order to run it. `LoadedExecutable.placement` names the few primitive
+            ops that its decomposition needs instead, if they are enough.
         bytes_to_host, bytes_to_device: operands and results that cross between the two in one run of the instruction.
         location: its place in the user's program.
         part: the instruction by which the host runs it together with others; "" on the device.

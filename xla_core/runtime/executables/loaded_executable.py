@@ -215,7 +215,14 @@ class LoadedExecutable(Handle, abc.ABC):
 
     def placement(self) -> Sequence[InstructionPlacement]:
         """Returns where each instruction runs (device or host), why, and the bytes that cross between the two."""
-        return self._compilation("placement()").placement()
+        from xla_core.passes.legalization.primitive_lacks import (
+            with_primitive_lacks,
+        )  # deferred, as runs need no passes
+
+        executable = self._compilation("placement()")
+        target = executable.target_config
+        placement = executable.placement()
+        return placement if target is None else with_primitive_lacks(placement, executable.module, target)
 
     def memory_stats(self) -> ExecutableMemoryStats:
         """Returns the memory use of one execution on one device, in bytes."""

@@ -1,0 +1,38 @@
+"""What a device is asked to add for the instructions that the host runs: the simplest thing that is enough."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+from tests.xla_core.passes.host_offloading.restricted import restricted
+from tests.xla_core.passes.legalization.devices import PRIMITIVES
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.target import Capabilities
+
+FULL = Capabilities().with_ops(PRIMITIVES, [ElementType.F32, ElementType.S32, ElementType.PRED])
+TEXT = """HloModule m
+ENTRY e { x = f32[8] parameter(0)
+  y = f32[8] tanh(x)
+  ROOT z = f32[8] add(y, y) }
+"""
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "lacks"),
+    [
+        (FULL.without_ops("shift-left"), "shift-left of s32"),
+        (FULL.without_ops("multiply"), "multiply of f32, multiply of s32"),
+        (FULL.without_ops("multiply", "shift-left", "compare", "and", "or"), "tanh of f32"),
+    ],
+)
+def test_few_primitive_ops_stand_for_the_op_that_needs_them(capabilities: Capabilities, lacks: str) -> None:
+    x = np.linspace(-1, 1, 8, dtype=np.float32)
+    with restricted() as having:
+        with pytest.warns(RuntimeWarning, match=rf"the device lacks {lacks} \(would save"):
+            executable = having(capabilities).compile(TEXT, xla.CompileOptions(fallback="host"))
+        (placed,) = (p for p in executable.placement() if p.on_host and p.lacks)
+        assert placed.reason == "there is no tanh"
+        assert ", ".join(map(str, placed.lacks)) == lacks
+        np.testing.assert_allclose(np.asarray(executable(x)[0]), 2 * np.tanh(x), rtol=1e-6)
