@@ -168,10 +168,12 @@ def _warn_of_gathers(hlo: HloModule) -> None:
     if not any(gather.operand(0).opcode == Opcode.PARAMETER for gather in gathers):
         return
     _has_warned = True
+    places = [user.location for gather in gathers for user in gather.users if user.location is not None]
+    place = f", as at {places[0]}" if places else ""
     with contextlib.suppress(RuntimeWarning):  # where warnings are errors, the program still compiles
         warnings.warn(
-            f"{hlo.name} computes with whole arrays on every device, because xla-core does not partition programs; "
-            "jax.shard_map runs on the shards alone",
+            f"{hlo.name} computes with whole arrays on every device{place}, because xla-core does not partition "
+            "programs; jax.shard_map runs on the shards alone",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -264,6 +264,7 @@ SHARDED = """
     assert y.sharding.spec == P("b", None)
     np.testing.assert_allclose(y, np.cumsum(x, 0) * 2)
     assert [str(w.message).count("does not partition") for w in caught] == [1], [str(w.message) for w in caught]
+    assert "on every device, as at <string>:" in str(caught[0].message) and "cumsum" in str(caught[0].message)
 
     everyone = jax.pmap(lambda v: jax.lax.psum(v, "i"), axis_name="i")(np.arange(len(devices), dtype="f"))
     np.testing.assert_allclose(everyone, [sum(range(len(devices)))] * len(devices))
