@@ -19,6 +19,7 @@ from xla_conformance.programs.family import (
     hundreds_of_arguments,
     siblings,
 )
+from xla_conformance.programs.texts import COUNT, SCALE_AND_SUM, TRIPS
 from xla_core import (
     CancelledError,
     Client,
@@ -32,90 +33,12 @@ from xla_core import (
 from xla_core.backend import CompileOptions as ContractCompileOptions
 from xla_core.hlo import evaluate
 
-PROGRAM = """\
-HloModule scale_and_sum
-
-add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b)
-}
-
-ENTRY main {
-  x = f32[8,16] parameter(0)
-  k = f32[] parameter(1)
-  factor = f32[8,16] broadcast(k), dimensions={}
-  scaled = f32[8,16] multiply(x, factor)
-  zero = f32[] constant(0)
-  sums = f32[8] reduce(scaled, zero), dimensions={1}, to_apply=add
-  ROOT r = (f32[8,16], f32[8]) tuple(scaled, sums)
-}
-"""
 X = np.arange(128, dtype=np.float32).reshape(8, 16)
-LONG = """\
-HloModule long
-
-body {
-  s = (s32[], s32[]) parameter(0)
-  x = s32[] get-tuple-element(s), index=0
-  n = s32[] get-tuple-element(s), index=1
-  one = s32[] constant(1)
-  y = s32[] add(x, one)
-  ROOT r = (s32[], s32[]) tuple(y, n)
-}
-
-condition {
-  s = (s32[], s32[]) parameter(0)
-  x = s32[] get-tuple-element(s), index=0
-  n = s32[] get-tuple-element(s), index=1
-  ROOT r = pred[] compare(x, n), direction=LT
-}
-
-ENTRY e {
-  x = s32[] parameter(0)
-  n = s32[] parameter(1)
-  s = (s32[], s32[]) tuple(x, n)
-  loop = (s32[], s32[]) while(s), condition=condition, body=body
-  ROOT r = s32[] get-tuple-element(loop), index=0
-}
-"""
-
-
-TRIPS = """HloModule trips
-
-condition {{
-  s = (s32[], s32[], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=2
-  bound = s32[] {bound}
-  ROOT more = pred[] compare(i, bound), direction=LT
-}}
-
-body {{
-  s = (s32[], s32[], s32[]) parameter(0)
-  x = s32[] get-tuple-element(s), index=0
-  n = s32[] get-tuple-element(s), index=1
-  i = s32[] get-tuple-element(s), index=2
-  three = s32[] constant(3)
-  one = s32[] constant(1)
-  y = s32[] add(x, three)
-  j = s32[] add(i, one)
-  ROOT r = (s32[], s32[], s32[]) tuple(y, n, j)
-}}
-
-ENTRY e {{
-  x = s32[] parameter(0)
-  n = s32[] parameter(1)
-  zero = s32[] constant(0)
-  s = (s32[], s32[], s32[]) tuple(x, n, zero)
-  loop = (s32[], s32[], s32[]) while(s), condition=condition, body=body
-  ROOT r = s32[] get-tuple-element(loop), index=0
-}}
-"""
 
 
 @pytest.fixture(scope="module")
 def executable(client: Client) -> LoadedExecutable:
-    return client.compile(PROGRAM)
+    return client.compile(SCALE_AND_SUM)
 
 
 def right(executable: LoadedExecutable, factor: float = 2.0) -> None:
@@ -380,13 +303,13 @@ def test_wrong_programs_leave_the_client_usable(client: Client, text: str, execu
 @pytest.mark.promise("spec.options")
 def test_an_unknown_option_is_refused(client: Client) -> None:
     with pytest.raises(InvalidArgumentError, match="no_such_option"):
-        client.compile(PROGRAM, CompileOptions(backend={"no_such_option": 1}))
+        client.compile(SCALE_AND_SUM, CompileOptions(backend={"no_such_option": 1}))
 
 
 @pytest.mark.promise("compiler.run-backend", "compiler.passes-in-place")
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_every_optimization_level_is_right(client: Client, level: int) -> None:
-    right(client.compile(PROGRAM, ContractCompileOptions(optimization_level=level)))
+    right(client.compile(SCALE_AND_SUM, ContractCompileOptions(optimization_level=level)))
 
 
 @pytest.mark.promise("compiler.run-backend")
@@ -419,7 +342,7 @@ def test_the_family_without_optimizations(client: Client, program: FamilyProgram
 
 @pytest.mark.promise("executable.close-starts-nothing", "executable.close-cancels")
 def test_a_deleted_executable_starts_nothing(client: Client, executable: LoadedExecutable) -> None:
-    made = client.compile(PROGRAM)
+    made = client.compile(SCALE_AND_SUM)
     first = made(X, np.float32(2))
     made.delete()
     for result in first:
@@ -436,7 +359,7 @@ def test_a_deleted_executable_starts_nothing(client: Client, executable: LoadedE
 @pytest.mark.promise("executable.close-cancels")
 def test_deleting_ends_a_run_or_lets_it_finish(client: Client, executable: LoadedExecutable) -> None:
     """A loop of some seconds. Where the device can't end it early, its result is right."""
-    loop = client.compile(LONG)
+    loop = client.compile(COUNT)
     trips, seconds = 100, 0.0
     while seconds < 0.05 and trips < 1 << 28:
         trips *= 4

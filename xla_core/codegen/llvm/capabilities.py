@@ -39,7 +39,7 @@ def emitter_capabilities(*, has_wide_words: bool = True) -> Capabilities:
         .with_constraint(Opcode.FFT, _over_one_dimension)
         .with_constraint(Opcode.TOPK, why_sorted)
     )
-    for opcode in everything - {Opcode.FUSION}:
+    for opcode in sorted(everything - {Opcode.FUSION}):
         if any(a.kind is AttributeKind.COMPUTATION for a in OPS[opcode].attributes.values()):
             capabilities = capabilities.with_constraint(opcode, _applies_straight_code)
     return capabilities if has_wide_words else capabilities.with_constraint(Opcode.TOPK, why_wide)
