@@ -20,8 +20,8 @@ The packages, from the lowest one up:
 `scalars`               operations on scalars, as C expressions
 `memory`                loads, stores, atomics, conversions of bits
 `intrinsics`            LLVM's intrinsics
-`instructions`          each instruction
 `functions`             a function: its values, its blocks, its branches
+`instructions`          each instruction
 `variables`             variables and tables of constants
 `translation`           a module
 `preparation`           LLVM's passes

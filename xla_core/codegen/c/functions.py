@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from xla_core.codegen.c.instructions import WRITERS
 from xla_core.codegen.c.ir_module import BasicBlock, Constant, Function, Instruction, Name, Operand
 from xla_core.codegen.c.ir_types import IrType, integer
 from xla_core.codegen.c.memory import bitcast
@@ -25,16 +24,30 @@ _KEYWORDS = """
 _RESERVED = frozenset(_KEYWORDS.split())
 
 
+Writer = Callable[["FunctionWriter", Instruction], "str | None"]
+
+
 class FunctionWriter:
     """Writes one function.
 
-    `symbol` gives the C name of a function or a variable of the module.
+    Args:
+        source: the file that is written.
+        function: the function.
+        writers: writes each instruction of an op, and returns the C expression of its result, if it has one.
+        symbol: gives the C name of a function or a variable of the module.
+        taken: names that the function's own ones must not be.
     """
 
     def __init__(
-        self, source: Source, function: Function, symbol: Callable[[Name], str], taken: frozenset[str]
+        self,
+        source: Source,
+        function: Function,
+        writers: Mapping[str, Writer],
+        symbol: Callable[[Name], str],
+        taken: frozenset[str],
     ) -> None:
         self.source = source
+        self._writers = writers
         self.function = function
         self.symbol = symbol
         self.lines: list[str] = []
@@ -113,7 +126,7 @@ class FunctionWriter:
 
     def expression(self, instruction: Instruction) -> str:
         """The C expression of an instruction's result."""
-        writer = WRITERS.get(instruction.op)
+        writer = self._writers.get(instruction.op)
         if writer is None:
             raise UnimplementedError(
                 f"the translation to C doesn't know {instruction.op!r}: {instruction.text.strip()[:300]}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from xla_core.codegen.c.functions import FunctionWriter, Writer
 from xla_core.codegen.c.intrinsics import call_intrinsic
 from xla_core.codegen.c.ir_module import Constant, Instruction, Name, Operand
 from xla_core.codegen.c.ir_types import POINTER, VOID, IrType
@@ -22,11 +22,6 @@ from xla_core.codegen.c.scalars import BINARY, COMPARISONS, NATIVE, compare, mas
 from xla_core.errors import UnimplementedError
 from xla_core.registration import registers_in
 
-if TYPE_CHECKING:  # a function is written by its instructions
-    from xla_core.codegen.c.functions import FunctionWriter
-
-
-Writer = Callable[["FunctionWriter", Instruction], "str | None"]
 WRITERS: dict[str, Writer] = {}
 
 _ATOMIC = frozenset({"unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"})

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from xla_core.codegen.c.functions import FunctionWriter
-from xla_core.codegen.c.instructions import address_offset
+from xla_core.codegen.c.instructions import WRITERS, address_offset
 from xla_core.codegen.c.ir_module import Function, Instruction, Module, Name
 from xla_core.codegen.c.ir_reader import read_module
 from xla_core.codegen.c.ir_types import POINTER, IrType
@@ -141,7 +141,7 @@ class _Translation:
         """A function. One that reads addresses of memory that nothing else reaches is two: one reads the addresses, and
         gives them to the other as restricted pointers.
         """
-        writer = FunctionWriter(self.source, function, self.symbol, self._taken)
+        writer = FunctionWriter(self.source, function, WRITERS, self.symbol, self._taken)
         buffers = _disjoint_buffers(function)
         parameters = [
             _parameter(self.source, p.type, writer.name(p.name), n in function.disjoint and not buffers)
