@@ -172,6 +172,30 @@ def test_stuck_streams_share_one_deadline_at_exit() -> None:
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=15)
 
 
+def test_waits_of_later_functions_at_exit_end() -> None:
+    program = """
+        import atexit
+        import threading
+        from types import SimpleNamespace
+
+        def wait():
+            ended.synchronize()
+            print(ended.error)
+
+        atexit.register(wait)  # registered before the core's function, it runs after it
+        from xla_core.runtime import HostEvent, HostStream
+        from xla_core.runtime.host import exit as host_exit
+
+        host_exit._EXIT_SECONDS = 0.2
+        stream, ended = HostStream(SimpleNamespace(ordinal=0, device_name="device 0")), HostEvent()
+        stream.host_callback(threading.Event().wait)
+        stream.record(ended)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, timeout=30, capture_output=True, text=True, check=True)
+    assert "CANCELLED: the process ended while work on device 0" in done.stdout
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs on_exit of the C library")
 @pytest.mark.parametrize("status", [0, 3])
 def test_the_process_ends_in_order_while_a_product_runs(status: int) -> None:

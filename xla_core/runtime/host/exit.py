@@ -9,6 +9,7 @@ import os
 import sys
 import time
 
+from xla_core.errors import CancelledError
 from xla_core.runtime.host.queue import QUEUES, HostQueue
 
 _EXIT_SECONDS = 10.0
@@ -31,6 +32,8 @@ def finish_at_exit() -> bool:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(130)
+    for queue in busy:  # others' functions at exit may wait for it too
+        queue.abandon(CancelledError(f"the process ended while work on {queue.name} still ran"))
     if busy:
         skip_library_teardown()
     return not busy

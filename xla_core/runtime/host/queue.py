@@ -165,7 +165,7 @@ class HostQueue:
         if item != self._forget:
             _newest = id(item)
         with self._changed:
-            if self._sticky:  # after a fork there is no worker
+            if self._sticky:  # the queue is abandoned
                 if isinstance(item, RecordedPoint):
                     item.complete(self._error)
                 return
@@ -253,6 +253,15 @@ class HostQueue:
         if worker is not None and worker is not threading.current_thread():
             worker.join(timeout)
 
+    def abandon(self, error: XlaError) -> None:
+        """Fails what waits for the enqueued work, and for later work, because the worker will not do it."""
+        with self._changed:
+            self._sticky = True
+            self._error = error
+            points = [item for item in self._queue if isinstance(item, RecordedPoint)]
+        for point in points:
+            point.complete(error)
+
     def reset_after_fork(self) -> None:
         """Resets the queue in a forked child, where the worker and the threads that held locks don't exist."""
         self._busy = threading.Lock()
@@ -260,12 +269,8 @@ class HostQueue:
         self.worker = None
         self.turn = 0
         self._is_held = False
-        self._sticky = True
-        self._error = forked_error()
-        queue, self._queue = self._queue, deque()
-        for item in queue:
-            if isinstance(item, RecordedPoint):
-                item.complete(self._error)
+        self.abandon(forked_error())
+        self._queue = deque()
 
 
 QUEUES: weakref.WeakSet[HostQueue] = weakref.WeakSet()
