@@ -113,10 +113,15 @@ def _section(name: str, choice: Choice, factor: float, file: Path) -> int:
 
 def _device() -> Row:
     """What is measured, as a process of its own says: the parent never opens the device."""
-    code = "import xla_core; print(xla_core.Client('gpu').devices[0].description.name)"
+    code = (
+        "import xla_core; d = xla_core.Client('gpu').devices[0].description; "
+        "print(d.name + '; there is no GPU, so the figures are those of the emulator' * d.simulated)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     said = (done.stdout or done.stderr).strip().splitlines() or ["nothing"]
-    return Row("device", said[-1], good=False if done.returncode else None, note=f"Python {sys.version.split()[0]}")
+    name, _, note = said[-1].partition("; ")
+    note = "; ".join(filter(None, (note, f"Python {sys.version.split()[0]}")))
+    return Row("device", name, good=False if done.returncode else None, note=note)
 
 
 def _run_once(program: Path) -> int:
