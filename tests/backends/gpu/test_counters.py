@@ -71,9 +71,7 @@ COALESCING = {
 
 FAILURES = {
     # (program, figure): why it doesn't hold yet
-    # Sums of p groups of rows in the first kernel would take 16 p bytes a column, written and read by f32 of both sums.
-    # Of the 12 r bytes a column that r rows need, that is 5 % for p = 0.0375 r: 38 blocks for the benchmark's 1024 rows,
-    # where a device runs hundreds at once, and has the operands in its cache when the second kernel reads them.
+    # docs/gpu.md, "Bytes that a program must move", has the arithmetic.
     ("layer_norm_grad", "touched"): "the gradients of scale and shift read the operands again, as in XLA's program",
 }
 
