@@ -151,6 +151,39 @@ add.u32 %r4, %r4, %r3; add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r4;"""
     assert found.tolist() == [101 + t if t < 7 else 3 * (100 + t) + 1 for t in range(32)]
 
 
+BRANCHES = """add.u64 %rd3, %rd1, %rd20; add.u32 %r3, %r2, 100; setp.lt.u32 %p1, %r2, 7; mov.u32 %r9, 0;
+@%p1 bra low;
+cvt.rn.f32.u32 %r4, %r3; add.rn.f32 %r5, %r4, %r4; cvt.rzi.u32.f32 %r6, %r5; setp.lt.u32 %p2, %r2, 20;
+@%p2 bra middle;
+add.u32 %r6, %r6, %r3;
+bra.uni after;
+middle: sub.u32 %r6, %r6, %r3; cvt.rzi.u32.f32 %r7, %r4; add.u32 %r6, %r6, %r7;
+after: add.u32 %r6, %r6, %r3;
+bra.uni end;
+low: cvt.rn.f32.u32 %r4, %r3; add.u32 %r6, %r4, %r3; sub.u32 %r6, %r6, %r4;
+end: bar.sync 0; add.u32 %r9, %r9, 1; add.u32 %r6, %r6, %r9; setp.lt.u32 %p3, %r9, 3;
+@%p3 bra end;
+st.global.u32 [%rd3], %r6;"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_from_before_a_branch(engine: str) -> None:
+    """%r3 and %r4 are read where only one branch leads, as integers and as floats, and where several lead."""
+    text = kernel(BRANCHES)
+    (found,), _ = run(text, [np.zeros(32, np.uint32)], engine=engine)
+    t = np.arange(32) + 100
+    assert found.tolist() == (np.where(t < 107, t, np.where(t < 120, 3 * t, 4 * t)) + 6).tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_value_that_a_branch_to_the_next_instruction_may_not_write(engine: str) -> None:
+    body = """setp.lt.u32 %p1, %r2, 7; mov.u32 %r3, 1; mov.u32 %r4, 5;
+@%p1 bra next;
+next: @%p1 mov.u32 %r3, 2; add.u32 %r3, %r3, %r4; add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r3;"""
+    (found,), _ = run(kernel(body), [np.zeros(32, np.uint32)], engine=engine)
+    assert found.tolist() == [7] * 7 + [6] * 25
+
+
 LONG_LOOP = """add.u64 %rd20, %rd20, %rd20; add.u64 %rd3, %rd1, %rd20; add.u64 %rd4, %rd2, %rd20;
 ld.global.f64 %rd5, [%rd3]; mov.b64 %rd6, %rd5; mov.b32 %r3, 0;
 again: add.rn.f64 %rd6, %rd6, %rd5; sub.rn.f64 %rd6, %rd5, %rd6; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 200000;

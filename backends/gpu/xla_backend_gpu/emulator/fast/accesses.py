@@ -45,8 +45,8 @@ class Accesses:
 
     Args:
         shared, local: the block's shared memory, and the thread's own.
-        fault: (condition, kind, address) -> emits code that reports a fault if the condition (an i1) holds. It calls
-            `kind` to emit the fault's number where the condition holds.
+        fault: (condition, kind, address, outside) -> emits code that reports a fault if the condition (an i1) holds.
+            It is OUT_OF_BOUNDS instead of the kind if `outside`, an i1, holds.
 
     It is made at the start of the function, where it emits what all accesses need.
     """
@@ -58,7 +58,7 @@ class Accesses:
         operands: Operands,
         shared: Value,
         local: Value,
-        fault: Callable[[Value, Callable[[], Value], Value], None],
+        fault: Callable[[Value, Faults, Value, Value], None],
     ) -> None:
         self.b, self.kernel, self.operands, self.shared, self.local, self.fault = (
             *(b, kernel, operands),
@@ -68,10 +68,11 @@ class Accesses:
         self.parameters = context_word(b, context, Context.PARAMETERS, "ptr")
         self.memory = context_word(b, context, Context.MEMORY, "ptr")
         self.memory_base = context_word(b, context, Context.MEMORY_BASE)
-        shared_bytes = context_word(b, context, Context.SHARED_BYTES)
+        accesses = {place for i in kernel.instructions for place in _places(i)}
+        uses_shared = any(space in ("shared", "generic") for space, _ in accesses)
+        shared_bytes = context_word(b, context, Context.SHARED_BYTES) if uses_shared else b.int_(0)
         memory_size = context_word(b, context, Context.MEMORY_SIZE)
         self.ends: dict[tuple[str, int], Value] = {}
-        accesses = {place for i in kernel.instructions for place in _places(i)}
         for space, size in sorted(accesses):
             if space in ("shared", "generic") and ("shared", size) not in self.ends:
                 too_small = b.icmp("ult", shared_bytes, b.int_(size))
@@ -121,8 +122,7 @@ class Accesses:
             if align > 1:
                 low = b.binary("and", where, b.int_(align - 1))
                 bad = b.or_(outside, b.icmp("ne", low, b.int_(0)))
-            kinds = b.int_(Faults.OUT_OF_BOUNDS), b.int_(Faults.MISALIGNED)
-            self.fault(bad, lambda: b.select(outside, *kinds), where)
+            self.fault(bad, Faults.MISALIGNED, where, outside)
         return b.gep("i8", start, offset)
 
     def _region(self, where: Value, space: str, size: int) -> tuple[Value, Value, Value]:

@@ -34,7 +34,8 @@ class Context(enum.IntEnum):
     FAULT_BLOCK_X = 16
     FAULT_BLOCK_Y = 17
     FAULT_BLOCK_Z = 18
-    GLOBALS = 19
+    REPORT = 19  # the address of the function that reports a fault
+    GLOBALS = 20
 
 
 class Faults(enum.IntEnum):

@@ -41,11 +41,11 @@ _WAVES = 8
 """Parts of a launch for each core, so that the cores end at about the same time, and change to optimized code soon."""
 
 
-def _link(module: IrModule, opt_level: int, what: str, imports: Mapping[str, int] | None = None) -> LinkedCode:
+def _link(module: IrModule, opt_level: int, what: str) -> LinkedCode:
     """Compiles a module, without optimization at level 0, and links its functions that are not internal."""
     compiled = compile_ir(module.to_text(), _host(), opt_level, jit=True, what=what, optimized=not opt_level)
     exported = [name for name, function in module.functions.items() if not function.is_internal]
-    return link_objects([compiled.object()], exported, imports)
+    return link_objects([compiled.object()], exported)
 
 
 _Driver = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 2, ctypes.c_int64)
@@ -73,10 +73,6 @@ def _shared() -> LinkedCode:
 @functools.cache
 def _drivers() -> Mapping[str, Callable[..., None]]:
     return {name: _Driver(_shared().addresses[name]) for name in (RUN_THREADS, RUN_ROUNDS)}
-
-
-def _link_kernels(module: IrModule, opt_level: int, what: str) -> LinkedCode:
-    return _link(module, opt_level, what, {REPORT: _shared().addresses[REPORT]})
 
 
 class _Code:
@@ -125,7 +121,7 @@ def _optimized(kernel: Kernel) -> _Native:
     functions = [Value("ptr", f"@{f.name}" if f is not None else "null") for f in (thread, release_warp)]
     b.call(driver.name, "void", [*run.parameters[:4], *functions, b.int_(layout.stride)])
     b.ret()
-    library = _link_kernels(module, _OPT_LEVEL, f"kernel {kernel.name} in the emulator")
+    library = _link(module, _OPT_LEVEL, f"kernel {kernel.name} in the emulator")
     return _Native(_Driver(library.addresses["run"]), 0, 0, library)
 
 
@@ -160,7 +156,7 @@ def _compile(others: Sequence[Kernel], kernel: Kernel) -> None:
     for number, other in enumerate(others, 1):
         with contextlib.suppress(UnimplementedError):  # which its own launch raises
             emitted.append((other, *_emit(module, other, number)))
-    library = _link_kernels(module, 0, f"kernel {kernel.name} and those beside it in the emulator")
+    library = _link(module, 0, f"kernel {kernel.name} and those beside it in the emulator")
     each = (time.thread_time() - started) / len(emitted)
     for one, layout, thread, release_warp in emitted:
         release = library.addresses[release_warp.name] if release_warp is not None else 0
@@ -257,6 +253,7 @@ def _context(launch: Launch) -> np.ndarray[Any, np.dtype[np.int64]]:
     words[Context.BLOCK_X : Context.BLOCK_Z + 1] = launch.block
     words[Context.SHARED_BYTES] = launch.shared_bytes
     words[Context.FUEL] = launch.limit
+    words[Context.REPORT] = _shared().addresses[REPORT]
     words += [launch.address(Symbol(variable)) for variable in kernel.globals]
     head = len(words)
     parameters = launch.parameters.ljust(-(-len(launch.parameters) // 8) * 8, b"\0")

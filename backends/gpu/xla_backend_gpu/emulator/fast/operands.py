@@ -31,12 +31,17 @@ def context_word(b: IrBuilder, context: Value, place: int, type_: str = "i64") -
     return b.load(type_, b.gep("i64", context, b.int_(place)), align=8, metadata=facts)
 
 
+Known = dict[int, dict[str, Value]]
+"""Values of registers, by the register's index and by LLVM type."""
+
+
 class Operands:
     """Reads and writes the operands of instructions in a thread function.
 
-    A register that is used across basic blocks is in memory: on the stack, or in the thread's state. Within a basic
-    block, its value is known after the first use, in each LLVM type that it is used in, so that most registers need no
-    memory and most uses no load: code that is not optimized is compiled faster then, and runs faster.
+    A register whose value may come from several basic blocks is in memory: on the stack, or in the thread's state.
+    Within a basic block, and in those that only this block leads to, its value is known after the first use, in each
+    LLVM type that it is used in, so that most registers need no memory and most uses no load: code that is not
+    optimized is compiled faster then, and runs faster.
 
     Args:
         in_memory: the registers, by index, that need memory.
@@ -61,11 +66,15 @@ class Operands:
         self._stack = {
             i: b.alloca(f"i{kernel.registers[i].bits}") for i in sorted(in_memory) if i not in self._resident
         }
-        self._known: dict[int, dict[str, Value]] = {}  # by register and type
+        self._known: Known = {}
 
-    def enter_block(self) -> None:
-        """Forgets the values of registers, because a basic block can be entered from several others."""
-        self._known = {}
+    def enter_block(self, known: Known | None = None) -> None:
+        """Begins a basic block in which these values of registers are known: none, if several blocks lead to it."""
+        self._known = known if known is not None else {}
+
+    def known(self) -> Known:
+        """Returns the values of registers that are known here, for the blocks that only this place leads to."""
+        return self._known
 
     @contextlib.contextmanager
     def under_guard(self) -> Iterator[None]:

@@ -8,13 +8,14 @@ driver calls it again later. It then restores the registers from the thread's st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_backend_gpu.emulator.fast.accesses import Accesses
 from xla_backend_gpu.emulator.fast.layout import WAITING, Context, Faults, StateLayout
-from xla_backend_gpu.emulator.fast.operands import Operands, context_word
-from xla_backend_gpu.emulator.ptx.dataflow import kept_in_memory, leaders, targets
+from xla_backend_gpu.emulator.fast.operands import Known, Operands, context_word
+from xla_backend_gpu.emulator.ptx.dataflow import continued, kept_in_memory, leaders, targets
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
 from xla_backend_gpu.emulator.table import Effect
 from xla_backend_gpu.emulator.table.matrix_loads import ROW_WORDS
@@ -23,8 +24,10 @@ from xla_core.errors import UnimplementedError
 
 INDICES = ("thread", "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
 
-REPORT = "xla_gpu_emulator_report"
-"""The name of the function that reports a fault, which all kernels call."""
+REPORT = "report"
+"""The name of the function that reports a fault, which all kernels call by its address in the context: LLVM compiles
+such a call several times as fast as one of a name.
+"""
 
 
 def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, name: str) -> IrFunction:
@@ -45,10 +48,14 @@ def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, 
 
 
 class _Fault(NamedTuple):
-    """A block that ends with a branch to the block that reports, and the values that it reports."""
+    """A block with a branch to the block that reports, and what that one reports.
+
+    The kind is OUT_OF_BOUNDS instead if `outside`, an i1, holds.
+    """
 
     block: Block
     kind: Value
+    outside: Value
     position: Value
     address: Value
 
@@ -61,7 +68,8 @@ class _ThreadFunction:
         named = dict(zip(INDICES, indices, strict=True))
         self.thread = named["thread"]
         starts = leaders(kernel)
-        in_memory = kept_in_memory(kernel, set(starts))
+        self.before = continued(kernel, starts)
+        in_memory = kept_in_memory(kernel, set(starts), self.before)
         self.operands = Operands(b, kernel, context, named, in_memory, self.state, layout.resident or {})
         self.fuel = b.alloca("i64") if layout.resident is None else self._state(layout.FUEL)
         self.faults: list[_Fault] = []
@@ -72,7 +80,9 @@ class _ThreadFunction:
             local = b.alloca("i8", max(kernel.local_bytes, 1), align=16)
         self.accesses = Accesses(b, kernel, self.operands, shared, local, self._fault_if)
         self.blocks = {position: b.function.add_block("at") for position in starts}
-        self.position = 0
+        self.position = self.start = 0
+        self.known: dict[int, Known] = {}  # at the ends of blocks that others continue
+        self.continuing = Counter(self.before.values())  # how many others, of those that are not emitted yet
 
     def emit(self) -> None:
         b = self.b
@@ -83,12 +93,26 @@ class _ThreadFunction:
                 if b.block is not self.blocks[position] and not self._has_ended():
                     b.branch(self.blocks[position])
                 b.block = self.blocks[position]
-                self.operands.enter_block()
+                self._change_block(position)
             elif self._has_ended():
                 continue  # no branch leads here
             self.position = position
             self._instruction(instruction)
         self._report()
+
+    def _change_block(self, start: int) -> None:
+        """Keeps the known values of registers for blocks that continue the last one, and enters the next block."""
+        if self.continuing[self.start]:
+            self.known[self.start] = self.operands.known()
+        self.start, before = start, self.before.get(start)
+        known: Known | None = None
+        if before is not None:
+            self.continuing[before] -= 1
+            if self.continuing[before]:  # what this block adds is not known in the others
+                known = {index: dict(values) for index, values in self.known[before].items()}
+            else:
+                known = self.known.pop(before)
+        self.operands.enter_block(known)
 
     def _report(self) -> None:
         """Emits the one block that reports faults, which keeps the code of each check short."""
@@ -98,8 +122,10 @@ class _ThreadFunction:
             b.line("unreachable")
             return
         kind = b.phi(*((f.kind, f.block) for f in self.faults))
+        outside = b.phi(*((f.outside, f.block) for f in self.faults))
         position = b.phi(*((f.position, f.block) for f in self.faults))
         address = b.phi(*((f.address, f.block) for f in self.faults))
+        kind = b.select(outside, b.int_(Faults.OUT_OF_BOUNDS), kind)
         indices = [self.thread, *(self.operands.indices[f"ctaid.{axis}"] for axis in "xyz")]
         emit_report_call(b, self.context, kind, position, address, indices)
         b.line("ret i32 -1")
@@ -187,7 +213,8 @@ class _ThreadFunction:
         elif effect is Effect.EXIT:
             b.line("ret i32 0")
         elif effect is Effect.TRAP:
-            self._fault(b.int_(Faults.TRAP), b.int_(0))
+            self._add_fault(Faults.TRAP, b.int_(0), b.bool_(False))
+            b.branch(self.faulted)
         elif effect in WAITING:
             self._wait(instruction)
 
@@ -219,7 +246,7 @@ class _ThreadFunction:
         b = self.b
         left = b.sub(b.load("i64", self.fuel), b.int_(instructions))
         b.store(left, self.fuel)
-        self._fault_if(b.icmp("slt", left, b.int_(0)), lambda: b.int_(Faults.ENDLESS), b.int_(0))
+        self._fault_if(b.icmp("slt", left, b.int_(0)), Faults.ENDLESS, b.int_(0))
 
     def _wait(self, instruction: Instruction) -> None:
         """Emits code that saves the live registers and returns to the driver."""
@@ -244,18 +271,17 @@ class _ThreadFunction:
 
     # -- faults ------------------------------------------------------------------------------------------------------
 
-    def _fault_if(self, condition: Value, kind: Callable[[], Value], address: Value) -> None:
+    def _fault_if(self, condition: Value, kind: Faults, address: Value, outside: Value | None = None) -> None:
+        """Emits a branch to the block that reports, if a condition holds. See `_Fault`."""
         b = self.b
-        bad, good = b.function.add_block("fault"), b.function.add_block("good")
-        b.branch_if(condition, bad, good)
-        b.block = bad
-        self._fault(kind(), address)
+        good = b.function.add_block("good")
+        self._add_fault(kind, address, b.bool_(False) if outside is None else outside)
+        b.branch_if(condition, self.faulted, good)
         b.block = good
 
-    def _fault(self, kind: Value, address: Value) -> None:
-        """Emits a branch to the block that reports."""
-        self.faults.append(_Fault(self.b.block, kind, self.b.int_(self.position), address))
-        self.b.branch(self.faulted)
+    def _add_fault(self, kind: Faults, address: Value, outside: Value) -> None:
+        b = self.b
+        self.faults.append(_Fault(b.block, b.int_(kind), outside, b.int_(self.position), address))
 
 
 def value_bits(value: Value) -> int:
@@ -282,4 +308,5 @@ def emit_report_call(
     b: IrBuilder, context: Value, kind: Value, position: Value, address: Value, indices: Sequence[Value]
 ) -> None:
     """Emits a call of `REPORT`. `indices` are the thread's number in its block, and the block's x, y and z."""
-    b.call(REPORT, "void", [context, kind, position, address, *indices])
+    report = context_word(b, context, Context.REPORT, "ptr")
+    b.call_pointer(report, "void", [context, kind, position, address, *indices])

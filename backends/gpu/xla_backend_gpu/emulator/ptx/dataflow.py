@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import functools
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from xla_backend_gpu.emulator.ptx.program import (
     Address,
@@ -14,7 +16,7 @@ from xla_backend_gpu.emulator.ptx.program import (
     Register,
     Vector,
 )
-from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table import Definition, Effect
 
 
 def _registers(operand: Operand) -> Iterable[Register]:
@@ -32,23 +34,29 @@ def _registers(operand: Operand) -> Iterable[Register]:
 def reads(instruction: Instruction) -> list[Register]:
     """Returns the registers that an instruction reads, including its guard."""
     found = [] if instruction.guard is None else [instruction.guard]
-    for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
-        if not spec.written:
-            if type(operand) is Register:  # most are; this is the fastest way to see it
-                found.append(operand)
-            else:
-                found += _registers(operand)
-    return found
+    return _add_registers(found, instruction, _places(instruction.definition)[0])
 
 
 def writes(instruction: Instruction) -> list[Register]:
-    found: list[Register] = []
-    for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
-        if spec.written:
-            if type(operand) is Register:
-                found.append(operand)
-            else:
-                found += _registers(operand)
+    return _add_registers([], instruction, _places(instruction.definition)[1])
+
+
+@functools.lru_cache(maxsize=4096)
+def _places(definition: Definition) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the places of the operands that are read, and of those that are written."""
+    places = range(len(definition.operands))
+    written = [operand.written for operand in definition.operands]
+    return tuple(p for p in places if not written[p]), tuple(p for p in places if written[p])
+
+
+def _add_registers(found: list[Register], instruction: Instruction, places: Iterable[int]) -> list[Register]:
+    operands = instruction.operands
+    for place in places:
+        operand = operands[place]
+        if type(operand) is Register:  # most are; this is the fastest way to see it
+            found.append(operand)
+        elif operand is not None:
+            found += _registers(operand)
     return found
 
 
@@ -79,20 +87,48 @@ def leaders(kernel: Kernel) -> list[int]:
     """Returns the first instructions of all basic blocks, in order. A barrier also ends a basic block."""
     found = {0}
     for position, instruction in enumerate(kernel.instructions):
-        found.update(targets(instruction))
         if instruction.definition.effect in _ENDS:
+            found.update(targets(instruction))
             found.add(position + 1)
     return sorted(p for p in found if p < len(kernel.instructions))
 
 
-def kept_in_memory(kernel: Kernel, starts: Collection[int]) -> set[int]:
-    """Returns the registers (by index) whose value may come from another basic block, or depends on a guard."""
+_WAITS = (Effect.BARRIER, Effect.WARP)
+
+
+def continued(kernel: Kernel, starts: Sequence[int]) -> dict[int, int]:
+    """Returns the basic blocks that are entered from one block only, which comes before, with that block.
+
+    Blocks are named by their first instructions. Where a thread waits, the code after it is entered anew.
+    """
+    instructions = kernel.instructions
+    entries = Counter({0: 1})
+    came_from: dict[int, int] = {}
+    for start, end in zip(starts, [*starts[1:], len(instructions)], strict=True):
+        following = successors(instructions, end - 1)
+        entries.update(following)
+        if instructions[end - 1].definition.effect not in _WAITS:
+            came_from.update(dict.fromkeys((s for s in following if s > start), start))
+    return {start: before for start, before in came_from.items() if entries[start] == 1}
+
+
+def kept_in_memory(kernel: Kernel, starts: Collection[int], before: Mapping[int, int]) -> set[int]:
+    """Returns the registers (by index) whose value may come from several basic blocks, or depends on a guard.
+
+    Args:
+        starts: the first instructions of the basic blocks.
+        before: the block that leads to a block, if that is the only one (`continued`).
+    """
     found: set[int] = set()
     written: set[int] = set()
+    ends: dict[int, set[int]] = {}  # what is written by the end of each block
+    leading = set(before.values())
     for position, instruction in enumerate(kernel.instructions):
         if position in starts:
-            written.clear()
-        found.update(r.index for r in reads(instruction) if r.index not in written)
+            written = set(ends[before[position]]) if position in before else set()
+            if position in leading:
+                ends[position] = written
+        found.update([r.index for r in reads(instruction) if r.index not in written])
         results = [r.index for r in writes(instruction)]
         if instruction.guard is not None:
             found.update(results)
@@ -103,7 +139,7 @@ def kept_in_memory(kernel: Kernel, starts: Collection[int]) -> set[int]:
 def live_after(kernel: Kernel) -> dict[int, list[Register]]:
     """Returns the live registers after each barrier and each warp instruction."""
     instructions = kernel.instructions
-    waits = [p for p, i in enumerate(instructions) if i.definition.effect in (Effect.BARRIER, Effect.WARP)]
+    waits = [p for p, i in enumerate(instructions) if i.definition.effect in _WAITS]
     if not waits:
         return {}
     starts = leaders(kernel)

@@ -72,11 +72,16 @@ def _shift_ir(b: IrBuilder, op: Instruction, x: Value, amount: Value, right: boo
     constant = amount.integer
     if constant is not None and 0 <= constant < bits:
         return b.binary(("ashr" if signed else "lshr") if right else "shl", x, b.int_(constant, x.type))
-    limit = b.intrinsic("umin", amount, b.int_(bits - 1, "i32"))
-    shifted = b.binary(("ashr" if signed else "lshr") if right else "shl", x, b.resize(limit, x.type, signed=False))
     if signed:
-        return shifted
+        return b.binary("ashr", x, b.resize(_at_most(b, amount, bits - 1), x.type, signed=False))
+    some = b.resize(b.binary("and", amount, b.int_(bits - 1, "i32")), x.type, signed=False)
+    shifted = b.binary("lshr" if right else "shl", x, some)
     return b.select(b.icmp("ult", amount, b.int_(bits, "i32")), shifted, b.int_(0, x.type))
+
+
+def _at_most(b: IrBuilder, x: Value, most: int) -> Value:
+    limit = b.int_(most, x.type)
+    return b.select(b.icmp("ult", x, limit), x, limit)
 
 
 define(
@@ -101,7 +106,7 @@ def _funnel_ir(b: IrBuilder, op: Instruction, low: Value, high: Value, amount: V
     left = op.modifiers["direction"] == "l"
     if op.modifiers["mode"] == "wrap":
         return b.intrinsic("fshl" if left else "fshr", high, low, amount)
-    n = b.cast("zext", b.intrinsic("umin", amount, b.int_(32, "i32")), "i64")
+    n = b.cast("zext", _at_most(b, amount, 32), "i64")
     both = b.or_(b.shl(b.cast("zext", high, "i64"), 32), b.cast("zext", low, "i64"))
     shifted = b.lshr(b.binary("shl", both, n), 32) if left else b.binary("lshr", both, n)
     return b.cast("trunc", shifted, "i32")
@@ -125,19 +130,24 @@ def _extract(op: Instruction, x: Array, position: Array, length: Array) -> Array
     return np.where(length == 0, 0, field).astype(x.dtype)
 
 
+def _low_byte(b: IrBuilder, x: Value) -> Value:
+    constant = x.integer
+    return b.binary("and", x, b.int_(255, x.type)) if constant is None else b.int_(constant & 255, x.type)
+
+
 def _extract_ir(b: IrBuilder, op: Instruction, x: Value, position: Value, length: Value) -> Value:
     bits, type_ = op.type.bits, x.type
-    position = b.binary("and", position, b.int_(255, "i32"))
-    length = b.binary("and", length, b.int_(255, "i32"))
+    position = _low_byte(b, position)
+    length = _low_byte(b, length)
     if op.type.is_signed:
-        end = b.intrinsic("umin", b.add(position, length), b.int_(bits, "i32"))
+        end = _at_most(b, b.add(position, length), bits)
         up = b.resize(b.sub(b.int_(bits, "i32"), end), type_, signed=False)
-        up = b.intrinsic("umin", up, b.int_(bits - 1, type_))
-        down = b.resize(b.intrinsic("umin", position, b.int_(bits - 1, "i32")), type_, signed=False)
+        up = _at_most(b, up, bits - 1)
+        down = b.resize(_at_most(b, position, bits - 1), type_, signed=False)
         field = b.binary("ashr", b.binary("ashr", b.binary("shl", x, up), up), down)
     else:
         field = _shift_ir(b, op, x, position, True)
-        some = b.resize(b.intrinsic("umin", length, b.int_(bits - 1, "i32")), type_, signed=False)
+        some = b.resize(_at_most(b, length, bits - 1), type_, signed=False)
         mask = b.sub(b.binary("shl", b.int_(1, type_), some), b.int_(1, type_))
         mask = b.select(b.icmp("ult", length, b.int_(bits, "i32")), mask, b.int_(-1, type_))
         field = b.binary("and", field, mask)
@@ -157,9 +167,9 @@ def _insert(op: Instruction, x: Array, into: Array, position: Array, length: Arr
 
 def _insert_ir(b: IrBuilder, op: Instruction, x: Value, into: Value, position: Value, length: Value) -> Value:
     bits, type_ = op.type.bits, x.type
-    position = b.binary("and", position, b.int_(255, "i32"))
-    length = b.binary("and", length, b.int_(255, "i32"))
-    some = b.resize(b.intrinsic("umin", length, b.int_(bits - 1, "i32")), type_, signed=False)
+    position = _low_byte(b, position)
+    length = _low_byte(b, length)
+    some = b.resize(_at_most(b, length, bits - 1), type_, signed=False)
     ones = b.sub(b.binary("shl", b.int_(1, type_), some), b.int_(1, type_))
     ones = b.select(b.icmp("ult", length, b.int_(bits, "i32")), ones, b.int_(-1, type_))
     mask = _shift_ir(b, op, ones, position, False)

@@ -70,12 +70,13 @@ def _set(op: Instruction, x: Array, y: Array, other: Array | None = None) -> tup
     return combine(holds, other), combine(~holds, other)
 
 
-def _set_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, other: Value | None = None) -> tuple[Value, Value]:
+def _set_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, other: Value | None = None) -> tuple[Value, ...]:
     holds = _compared_ir(b, op, x, y)
+    both = (holds,) if op.operands[1] is None else (holds, b.not_(holds))
     if other is None:
-        return holds, b.not_(holds)
+        return both
     name = op.modifiers["bool"]
-    return b.binary(name, holds, other), b.binary(name, b.not_(holds), other)
+    return tuple(b.binary(name, each, other) for each in both)
 
 
 for _ftz, _types in (("", "any"), (".ftz", "f32"), ("", "f16"), ("", "bf16")):

@@ -25,9 +25,12 @@ def binary(opcode: str) -> Callable[..., Value]:
     return lambda b, op, x, y: b.binary(opcode, x, y)
 
 
-def by_sign(signed: str, unsigned: str) -> Callable[..., Value]:
-    """Makes an IR implementation from an LLVM intrinsic for signed types and one for unsigned types."""
-    return lambda b, op, x, y: b.intrinsic(signed if op.type.is_signed else unsigned, x, y)
+def chosen(predicate: str) -> Callable[..., Value]:
+    """Makes an IR implementation that chooses the first operand if it compares so to the second one: `lt` or `gt`.
+
+    LLVM takes longer to compile its intrinsics for that where it doesn't optimize.
+    """
+    return lambda b, op, x, y: b.select(b.icmp(f"{'s' if op.type.is_signed else 'u'}{predicate}", x, y), x, y)
 
 
 def _clamped(value: Array, bits: int) -> Array:
@@ -145,13 +148,13 @@ define("rem.int d, a, b", lambda op, x, y: _divided(op, x, y)[1], _division_ir("
 define(
     "abs.signed d, a",
     plain(np.abs),
-    lambda b, op, x: b.intrinsic("smax", x, b.sub(b.int_(0, x.type), x)),
+    lambda b, op, x: b.select(b.icmp("slt", x, b.int_(0, x.type)), b.sub(b.int_(0, x.type), x), x),
 )
 define("neg.signed d, a", plain(np.negative), lambda b, op, x: b.sub(b.int_(0, x.type), x))
-define("min.int d, a, b", plain(np.minimum), by_sign("smin", "umin"))
-define("max.int d, a, b", plain(np.maximum), by_sign("smax", "umax"))
+define("min.int d, a, b", plain(np.minimum), chosen("lt"))
+define("max.int d, a, b", plain(np.maximum), chosen("gt"))
 define(
     "sad.int d:T, a, b, c",
     lambda op, x, y, z: z + (np.maximum(x, y) - np.minimum(x, y)),
-    lambda b, op, x, y, z: b.add(z, b.sub(by_sign("smax", "umax")(b, op, x, y), by_sign("smin", "umin")(b, op, x, y))),
+    lambda b, op, x, y, z: b.add(z, b.sub(chosen("gt")(b, op, x, y), chosen("lt")(b, op, x, y))),
 )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from xla_backend_gpu.emulator.table.definition import Effect, define
 from xla_backend_gpu.emulator.table.floats import on_arrays
-from xla_backend_gpu.emulator.table.integers import binary, by_sign, plain
+from xla_backend_gpu.emulator.table.integers import binary, chosen, plain
 from xla_backend_gpu.emulator.table.ir_floats import on_floats
 
 Array = npt.NDArray[Any]
@@ -30,8 +30,8 @@ _INTEGERS = "type=u32/s32/u64/s64/b32/b64"
 _ATOMICS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
     (f"add.{_INTEGERS}", plain(np.add), lambda b, op, old, x: b.add(old, x)),
     ("add.noftz?.allfloat", on_arrays(lambda op, old, x: np.add(old, x)), on_floats(lambda b, op, o, x: b.fadd(o, x))),
-    (f"min.{_INTEGERS}", plain(np.minimum), by_sign("smin", "umin")),
-    (f"max.{_INTEGERS}", plain(np.maximum), by_sign("smax", "umax")),
+    (f"min.{_INTEGERS}", plain(np.minimum), chosen("lt")),
+    (f"max.{_INTEGERS}", plain(np.maximum), chosen("gt")),
     (f"and.{_INTEGERS}", plain(np.bitwise_and), binary("and")),
     (f"or.{_INTEGERS}", plain(np.bitwise_or), binary("or")),
     (f"xor.{_INTEGERS}", plain(np.bitwise_xor), binary("xor")),
