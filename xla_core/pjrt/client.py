@@ -10,7 +10,6 @@ from typing import Any
 
 import xla_core
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.values.shape import Shape
 from xla_core.pjrt import abi, native
 from xla_core.pjrt.buffer_pool import BufferPools
 from xla_core.pjrt.functions import implements
@@ -85,6 +84,8 @@ class PjrtDeviceDescription(Handle):
 class PjrtDevice(Handle):
     """A device of a client, with its memories.
 
+    The main memory is where the target puts an array by default: layouts may name another space for some arrays.
+
     Attributes:
         launches: the results that are not ready of the executions to which the host gave numbers.
     """
@@ -111,10 +112,6 @@ class PjrtDevice(Handle):
             num_memories=len(self.memories),
             memory=self.memories[0].address,
         )
-
-    def memory_of(self, shape: Shape) -> PjrtMemory:
-        """Returns the memory that the layout of a shape on the device names."""
-        return self.memories[shape.layout.memory_space if shape.layout is not None else 0]
 
     def memory_of_kind(self, kind: str) -> PjrtMemory:
         """Returns the memory of a kind.

@@ -104,8 +104,8 @@ class PjrtLoadedExecutable(Handle):
         return NativeProgram(
             entry,
             device.address,
-            [pool_of(shape, device.memory_of(shape)) for shape in executable.parameter_shapes],
-            [pool_of(shape, device.memory_of(shape)) for shape in (*executable.result_shapes, *temporaries)],
+            [pool_of(shape, device.memories[0]) for shape in executable.parameter_shapes],
+            [pool_of(shape, device.memories[0]) for shape in (*executable.result_shapes, *temporaries)],
             self.program.released,
         )
 

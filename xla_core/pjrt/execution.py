@@ -96,7 +96,7 @@ def _result_handles(
     signature: Signature, results: Sequence[Buffer], device: PjrtDevice, end: Event
 ) -> list[PjrtBuffer]:
     if TOKEN_TEXT not in signature.results and not signature.has_host_results:
-        return [PjrtBuffer(buffer, device.memory_of(buffer.shape)) for buffer in results]
+        return [PjrtBuffer(buffer, device.memories[0]) for buffer in results]
     arrays = iter(results)
     return [
         _token(device, end) if text == TOKEN_TEXT else _result(next(arrays), device, kind)
@@ -107,7 +107,7 @@ def _result_handles(
 def _result(buffer: Buffer, device: PjrtDevice, kind: str) -> PjrtBuffer:
     """Moves a result to the kind of memory that the program says. A run leaves its results in the main memory."""
     memory = device.memory_of_kind(kind)
-    return PjrtBuffer(buffer if memory is device.memory_of(buffer.shape) else copy_to(buffer, memory), memory)
+    return PjrtBuffer(buffer if memory is device.memories[0] else copy_to(buffer, memory), memory)
 
 
 def _token(device: PjrtDevice, end: Event) -> PjrtBuffer:

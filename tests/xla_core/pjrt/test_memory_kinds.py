@@ -130,3 +130,29 @@ def test_an_unknown_kind_of_memory_is_refused_with_the_program() -> None:
     with pytest.raises(HostError, match="no memory of the kind 'tape'"):
         host.compile(text)
     host.call("Client_Destroy", client=host.client)
+
+
+def test_the_main_memory_is_where_the_target_puts_arrays() -> None:
+    pytest.importorskip("xla_backend_template")
+    program = """
+        from xla_backend_template.compiler import TemplateCompiler
+        from xla_core.hlo import Layout
+        from xla_core.target import LayoutRules, MemorySpace
+
+        def small_arrays_in_scratchpad(shape):
+            return Layout(tuple(range(shape.rank))[::-1], memory_space=int(shape.num_elements < 1024))
+
+        TemplateCompiler.target_config = TemplateCompiler().target_config.model_copy(update={
+            "memory_spaces": (MemorySpace(number=0, name="device"), MemorySpace(number=1, name="scratchpad")),
+            "layouts": LayoutRules(default=small_arrays_in_scratchpad),
+        })
+        scratchpad = jax.sharding.SingleDeviceSharding(jax.devices()[0], memory_kind="scratchpad")
+        def show(value):
+            print(value.sharding.memory_kind, float(value.sum()))
+        x = jnp.arange(8.0)
+        there = jax.device_put(x, scratchpad)
+        for value in (x, there, there + 1, *jax.jit(lambda v, w: (v * 2, w + v.sum()))(x, jnp.ones((40, 40)))):
+            show(value)
+    """
+    lines = run_jax(textwrap.dedent(program), "template,cpu").splitlines()
+    assert lines == ["device 28.0", "scratchpad 28.0", "device 36.0", "device 56.0", "device 46400.0"]
