@@ -205,7 +205,9 @@ def _load(enter: Enter, argument: Any) -> None:
     stage("open", open_all)
     client = stage("client", lambda data: SettingsClient(backend, settings))
     stage("first run", functools.partial(_run, client))
-    stage("fork", functools.partial(_fork, backend, settings))
+    unopened = spec.platform()
+    unopened.name = backend
+    stage("fork", functools.partial(_fork, backend, settings, unopened))
     stage("close", lambda data: client.close())
 
 
@@ -225,8 +227,11 @@ def _compile(compiler: Any, data: dict[str, Any]) -> None:
         data["refused"] = error.message
 
 
-def _fork(backend: str, settings: Sequence[str], data: dict[str, Any]) -> None:
-    """Makes a child process, which opens the devices for itself, or is refused."""
+def _fork(backend: str, settings: Sequence[str], unopened: Any, data: dict[str, Any]) -> None:
+    """Makes a child process, which opens the devices for itself, or is refused.
+
+    It does so by a platform that this process made, and by one of its own.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python warns of threads
         child = os.fork() if hasattr(os, "fork") else 0
@@ -235,7 +240,22 @@ def _fork(backend: str, settings: Sequence[str], data: dict[str, Any]) -> None:
     elif hasattr(os, "fork"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(_FORKED_SECONDS)  # ends the child, which the parent waits for
-        os._exit(_run_in_child(backend, settings))
+        os._exit(_open_in_child(unopened) or _run_in_child(backend, settings))
+
+
+def _open_in_child(platform: Any) -> int:
+    """Returns the exit code: 0 if the platform opens its first device, or raises an XlaError."""
+    from xla_core import XlaError
+
+    try:
+        platform.executor(0)
+        platform.close()
+    except XlaError:
+        return 0
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
 
 
 def _run_in_child(backend: str, settings: Sequence[str]) -> int:

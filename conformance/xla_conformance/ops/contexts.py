@@ -38,7 +38,7 @@ class Context:
     operands: OneOf["arguments", "constants", "kernels"] = "arguments"
     neighbours: OneOf["alone", "fused"] = "alone"
     layouts: OneOf["default", "mixed"] = "default"
-    level: OneOf[0, 2] = 2
+    level: OneOf[0, 1, 2] = 2
 
     @property
     def is_plain(self) -> bool:

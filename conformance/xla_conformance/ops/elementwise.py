@@ -245,6 +245,7 @@ def value_cases(*, seed: int = 0, every_type: bool = False, opcodes: Iterable[Op
 def _cases_of(op: OpDef, seed: int, every_type: bool) -> Iterator[ValueCase]:
     number = zlib.crc32(op.opcode.encode()) + seed
     first = True
+    kinds = set[bool]()  # of the types that met constants: integers, and others
     for turn, group in enumerate(_OPERAND_GROUPS):
         found = {t: list(forms(op, t, every_pair=every_type)) for t in _turned(group, number + turn)}
         accepted = [some for some in found.values() if some]
@@ -253,13 +254,17 @@ def _cases_of(op: OpDef, seed: int, every_type: bool) -> Iterator[ValueCase]:
             accepted = accepted[:1]  # they have one formula for all types of the group
         whole = accepted if every_type else accepted[:1]
         for some in whole:
+            is_new = group[0].is_integral not in kinds
             for form in some:
-                if form.constant is not None and not (every_type or first):
+                if form.constant is not None and not (every_type or is_new):
                     continue
-                for context in _contexts(form, number, (len(CONTEXTS) if first else 2) if every_type else 1 + first):
-                    yield ValueCase(dataclasses.replace(form, repeats=True), context, seed)
-                number += 1
+                is_further = form.constant is not None and not (every_type or first)  # small, and in one context
+                contexts = _contexts(form, number, (len(CONTEXTS) if first else 2) if every_type else 1 + first)
+                for context in contexts[:1] if is_further else contexts:
+                    yield ValueCase(dataclasses.replace(form, repeats=True), context, seed, is_large=not is_further)
+                number += not is_further
             first = False
+            kinds.add(group[0].is_integral)
         for some in accepted[len(whole) :]:
             for form in _plain(some, turned=None if len(group) == 2 else number):
                 yield ValueCase(form, _alone(number), seed, is_large=len(group) == 2)

@@ -119,7 +119,8 @@ def test_costs_are_those_of_one_execution(client: Client, name: str) -> None:
         assert transcendentals / 2 <= said <= 4 * transcendentals, (
             f"One execution has about {transcendentals} transcendentals, not {said}."
         )
-    else:  # each step of the formula may read two operands and write one
+    else:  # each step of the formula may read two operands and write one, and even a line between two points has two
+        assert said >= 2 * transcendentals, f"A formula has more than {said / transcendentals} flops for each number."
         traffic = 3 * 4 * computed * transcendentals
     shapes = [*executable.parameter_shapes, *executable.result_shapes]
     moved = passes * sum(shape.byte_size for shape in shapes)

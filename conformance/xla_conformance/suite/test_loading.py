@@ -119,7 +119,8 @@ def test_a_first_program_is_right(loaded: Outcome) -> None:
 @pytest.mark.promise("platform.create-executor-in-child")
 def test_a_child_of_fork_can_use_the_backend(loaded: Outcome) -> None:
     code = loaded.require("fork", STAGES["fork"]).get("code", 0)
-    died = f"it was ended by {signal.Signals(-code).name}" if code < 0 else "its first program failed or was wrong"
+    wrong = "another error came, or its first program was wrong"
+    died = f"it was ended by {signal.Signals(-code).name}" if code < 0 else wrong
     assert code != -signal.SIGALRM, "A forked child opens the devices or gets an XlaError, but it hung."
     assert code == 0, f"A forked child opens the devices or gets an XlaError, but {died}."
 

@@ -48,6 +48,17 @@ def test_the_device_has_the_memory_that_it_says(idle: Device) -> None:
         raise Failure(f"The description says {said} bytes of memory, but the device gave {has} until it said None.")
 
 
+@pytest.mark.promise("executor.allocate-none", "executor.allocate")
+def test_an_empty_device_gives_a_large_block(idle: Device) -> None:
+    """More than a quarter of its memory, and more than a third, where all of it is free."""
+    free = idle.description.memory_bytes - idle.memory_stats().bytes_reserved
+    for size in (free // 64 * 17, free // 64 * 22):
+        memory = idle.executor.allocate(size)
+        if memory is None:
+            raise Failure(f"`allocate` returns None if there isn't enough memory, but it refused {size} of {free}.")
+        idle.executor.deallocate(memory)
+
+
 @pytest.mark.promise("executor.allocate-none", "executor.description", "platform.create-executor")
 def test_a_full_device_leaves_the_others_their_memory(idle: Device, client: Client) -> None:
     require_devices(client, 2)

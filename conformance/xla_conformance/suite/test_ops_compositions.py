@@ -15,7 +15,7 @@ import pytest
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import Expected, check
 from xla_conformance.ops.compositions import Composition, compositions
-from xla_conformance.ops.contexts import ALONE, before_for, device_for, place, run
+from xla_conformance.ops.contexts import Context, before_for, device_for, place, run
 from xla_core import Client, evaluate
 from xla_core.target import TargetConfig
 
@@ -42,15 +42,18 @@ def test_one_op_after_another(
     if module is None:
         not_supported(f"the device doesn't hold {composition.element_type} and a type of the results")
     arguments = composition.arguments(module, seed)
-    placed = place(module, ALONE, arguments, layouts=target.layouts)
+    expected = [Expected(np.asarray(value)) for value in evaluate(module, *arguments)]
     before, device = before_for(composition.name), device_for(client, composition.name)
-    (results,) = run(client, [placed], device=device, before=before)
-    check(
-        f"{composition.opcode} of another op's result must be the reference evaluator's result:",
-        results,
-        [Expected(np.asarray(value)) for value in evaluate(module, *arguments)],
-        module=module,
-        arguments=arguments,
-        operands=lambda number: composition.operands(module, arguments, number),
-        seed=seed,
-    )
+    for level in composition.levels:
+        placed = place(module, Context(level=level), arguments, layouts=target.layouts)
+        (results,) = run(client, [placed], device=device, before=before)
+        check(
+            f"{composition.opcode} of another op's result must be the reference evaluator's result, "
+            f"at optimization level {level}:",
+            results,
+            expected,
+            module=module,
+            arguments=arguments,
+            operands=lambda number: composition.operands(module, arguments, number),
+            seed=seed,
+        )

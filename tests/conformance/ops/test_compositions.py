@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from xla_conformance.ops.comparison import rule_for
-from xla_conformance.ops.compositions import Composition, compositions, links
+from xla_conformance.ops.compositions import Composition, compositions
+from xla_conformance.ops.links import links
 
 from xla_core import evaluate
 from xla_core.hlo import OPS, ElementType, Opcode
@@ -37,10 +38,23 @@ def test_the_full_profile_has_every_pair() -> None:
         (Opcode.SELECT, "compare.GT"),
         (Opcode.SLICE, "concatenate.first"),
         (Opcode.PAD, "pad.crop"),
+        (Opcode.DYNAMIC_SLICE, "dynamic-slice.above"),
+        (Opcode.DYNAMIC_UPDATE_SLICE, "dynamic-update-slice.start"),
+        (Opcode.REDUCE, "reduce.first"),
+        (Opcode.GATHER, "transpose.rotated"),
+        (Opcode.DOT, "transpose.swapped"),
     ],
 )
 def test_related_ops_come_after_each_other(last: Opcode, first: str, seed: int) -> None:
     assert first in [link.name for link in _quick(seed)[last].first]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_programs_are_compiled_at_several_levels(seed: int) -> None:
+    levels = {opcode: set(composition.levels) for opcode, composition in _quick(seed).items()}
+    assert levels[Opcode.PAD] == levels[Opcode.REDUCE] == {0, 1, 2}
+    assert all(2 in some and len(some) > 1 for some in levels.values())
+    assert set().union(*(some for opcode, some in levels.items() if OPS[opcode].is_elementwise)) == {0, 1, 2}
 
 
 def test_all_pairs_of_values_meet() -> None:

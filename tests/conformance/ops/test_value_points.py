@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.ops.contexts import ALONE
-from xla_conformance.ops.elementwise import ValueCase
+from xla_conformance.ops.elementwise import ValueCase, value_cases
 from xla_conformance.ops.elementwise_forms import simple_forms
 from xla_conformance.ops.values_points import edges
 
 from tests.conformance.zoo.points import changed_value, point_values
-from xla_core.hlo import OPS, ElementType, Trait
+from xla_core.hlo import OPS, ElementType, Opcode, Trait
 
 TYPES = [ElementType(t) for t in ("pred", "s4", "s8", "u16", "s32", "u64", "f8e4m3b11fnuz", "bf16", "f32", "f64")]
 OPCODES = [o for o, op in OPS.items() if op.is_elementwise and isinstance(op.arity, int) and o != "copy"]
@@ -28,6 +28,14 @@ def keys(arrays: list[np.ndarray]) -> np.ndarray:
         bits = np.ascontiguousarray(a).view(f"u{a.dtype.itemsize}").ravel().astype(np.uint64)
         key = key * np.uint64(0x9E3779B97F4A7C15) + (bits & np.uint64((1 << width) - 1))
     return key
+
+
+@pytest.mark.parametrize("opcode", ["divide", "remainder", "multiply", "maximum"])
+def test_integers_and_floats_meet_constants_in_the_quick_profile(opcode: str) -> None:
+    """A pass that makes a shift of a division sees the divisor."""
+    cases = value_cases(opcodes=[Opcode(opcode)])
+    met = {(case.element_type.is_integral, case.form.constant) for case in cases if case.form.constant is not None}
+    assert met == set(itertools.product((False, True), (0, 1)))
 
 
 @pytest.mark.parametrize("opcode", OPCODES)

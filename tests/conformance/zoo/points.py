@@ -44,7 +44,10 @@ def points(elements: Sequence[ElementType]) -> Iterator[Point]:
 
 
 def changed_value(right: np.ndarray) -> np.ndarray:
-    """Returns a wrong value for each right one, as near in kind as may be: -0 for 0, the largest number for infinity."""
+    """Returns a wrong value for each right one, as near in kind as may be: -0 for 0, the largest number for infinity.
+
+    Denormal numbers become 1, as their negatives may be within the units of the last place that a function may be off.
+    """
     element = ElementType.from_numpy(right.dtype)
     if element is ElementType.PRED:
         return ~right
@@ -56,7 +59,8 @@ def changed_value(right: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         one = right.dtype.type(1)
         ends = np.copysign(np.asarray(largest).astype(right.dtype), right)
-        return np.where(np.isnan(right), one, np.where(np.isinf(right), ends, -right)).astype(right.dtype)
+        is_tiny = (right != 0) & (np.abs(right) < ml_dtypes.finfo(right.dtype).smallest_normal)
+        return np.where(np.isnan(right) | is_tiny, one, np.where(np.isinf(right), ends, -right)).astype(right.dtype)
 
 
 def fault_at(point: Point) -> Fault:

@@ -140,7 +140,7 @@ def _euclid(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     types=_TYPES,
     rank=(1, 2, 3, 4),
-    selector=("pred", "index"),
+    selector=("pred", "index", "constant index"),
     branches=(2, 1, 3, 17),
     taken=("first", "last", "middle", "below", "above", "lowest", "highest"),
     result=("array", "tuple"),
@@ -152,11 +152,12 @@ def _conditional(p: Program, c: Choice) -> HloInstruction:
     count = 2 if c.selector == "pred" else c.branches
     index = {"first": 0, "last": count - 1, "middle": count // 2, "below": -1, "above": count}.get(c.taken, 0)
     index = {"lowest": -(1 << 31), "highest": (1 << 31) - 1}.get(c.taken, index)
-    selector = (
-        p.parameter((), _T.PRED, exactly(index == 0))
-        if c.selector == "pred"
-        else p.parameter((), _T.S32, exactly(index))
-    )
+    if c.selector == "pred":
+        selector = p.parameter((), _T.PRED, exactly(index == 0))
+    elif c.selector == "index":
+        selector = p.parameter((), _T.S32, exactly(index))
+    else:  # a pass may take the branch while it compiles
+        selector = p.entry.constant(np.int32(index))
     operands = [p.parameter(sizes, fill=terms(4)) for _ in range(count)]
     given = [p.add(Opcode.TUPLE, o, operands[0]) if i % 2 else o for i, o in enumerate(operands)]
     made = [_branch(p, i, g.shape, c) for i, g in enumerate(given)]

@@ -1,0 +1,264 @@
+"""Links: ops with attributes that are applied to a value, made from the op table, for programs of two ops."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from xla_conformance.ops.comparison import rule_for
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import (
+    OPS,
+    ElementType,
+    HloComputation,
+    HloInstruction,
+    Opcode,
+    OpDef,
+    PaddingDimension,
+    Shape,
+    SliceDimension,
+    Trait,
+)
+
+_T = ElementType
+_CONVERTED = (_T.PRED, _T.S8, _T.U8, _T.S32, _T.S64, _T.BF16, _T.F16, _T.F32, _T.F64)
+
+Make = Callable[[HloInstruction, HloInstruction], HloInstruction]
+"""(value, another operand of its shape and type) -> the op applied to it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    name: str
+    opcode: Opcode
+    make: Make
+
+    def apply(self, value: HloInstruction, other: HloInstruction) -> HloInstruction | None:
+        """Applies the op; None if it doesn't take the value, or isn't exact in its type."""
+        if OPS[self.opcode].is_elementwise and not rule_for(OPS[self.opcode], value.shape.element_type).is_exact:
+            return None
+        try:
+            return self.make(value, other)
+        except InvalidArgumentError:
+            return None
+
+
+def other_operand(value: HloInstruction, argument: HloInstruction) -> HloInstruction:
+    """Returns another operand of the value's shape and type: its instruction's own, an argument, or a constant."""
+    alike = [o for o in (*value.operands[::-1], argument) if o.shape == value.shape and o is not value]
+    return alike[0] if alike else _constant(value, 3)
+
+
+def _constant(value: HloInstruction, number: float) -> HloInstruction:
+    assert value.parent is not None
+    return value.parent.constant(np.asarray(number).astype(value.shape.dtype), value.shape)
+
+
+def _add(value: HloInstruction, opcode: Opcode, *operands: HloInstruction, **attributes: Any) -> HloInstruction:
+    assert value.parent is not None
+    return value.parent.add(opcode, *operands, **attributes)
+
+
+@cache
+def links() -> tuple[Link, ...]:
+    """Returns all links: ops of one and two operands by the op table, and those that choose and move elements."""
+    found = [link for op in OPS.values() if op.is_elementwise for link in _elementwise(op)]
+    found += [Link(name, opcode, make) for opcode, makers in _OTHERS.items() for name, make in makers.items()]
+    return tuple(found)
+
+
+def _elementwise(op: OpDef) -> Iterator[Link]:
+    code = op.opcode
+    if code == Opcode.CONVERT:
+        for t in _CONVERTED:
+            yield Link(f"convert.{t.value}", code, _conversion(t))
+    elif code == Opcode.COMPARE:
+        for how in ("EQ", "NE", "LT", "LE", "GT", "GE"):
+            yield Link(f"compare.{how}", code, _comparison(how))
+    elif {Trait.BITWISE, Trait.NONDETERMINISTIC} & set(op.traits) or op.missing_attribute({}) is not None:
+        return
+    elif op.arity == 1:
+        yield Link(str(code), code, lambda v, _: _add(v, code, v))
+    elif op.arity == 2:
+        yield Link(f"{code}.left", code, lambda v, o: _add(v, code, v, o))
+        yield Link(f"{code}.right", code, lambda v, o: _add(v, code, o, v))
+        for number in (0, 1):
+            yield Link(f"{code}.{number}", code, _with_number(code, number))
+
+
+def _conversion(element_type: ElementType) -> Make:
+    def convert(value: HloInstruction, _: HloInstruction) -> HloInstruction:
+        if value.shape.element_type is element_type:
+            raise InvalidArgumentError("a conversion to the same type is none")
+        return _add(value, Opcode.CONVERT, value, shape=Shape(element_type, value.shape.dimensions))
+
+    return convert
+
+
+def _comparison(direction: str) -> Make:
+    return lambda value, other: _add(value, Opcode.COMPARE, value, other, direction=direction)
+
+
+def _with_number(opcode: Opcode, number: float) -> Make:
+    return lambda value, _: _add(value, opcode, value, _constant(value, number))
+
+
+def _chosen(value: HloInstruction, other: HloInstruction) -> HloInstruction:
+    """Chooses between the operands of the comparison that the value is, or between the value and another."""
+    if value.shape.element_type is _T.PRED and value.opcode == Opcode.COMPARE:
+        return _add(value, Opcode.SELECT, value, *value.operands)
+    return _add(value, Opcode.SELECT, _add(value, Opcode.COMPARE, other, other, direction="EQ"), value, other)
+
+
+def _reshaped(value: HloInstruction, *dimensions: int) -> HloInstruction:
+    return _add(value, Opcode.RESHAPE, value, shape=Shape(value.shape.element_type, dimensions))
+
+
+def _transposed(value: HloInstruction, *order: int) -> HloInstruction:
+    return _add(value, Opcode.TRANSPOSE, value, dimensions=order)
+
+
+def _broadcast(value: HloInstruction, place: int) -> HloInstruction:
+    """Adds a dimension of the first one's size: where dimensions change places, shapes stay as they are."""
+    sizes = list(value.shape.dimensions)
+    kept = tuple(d + (d >= place) for d in range(len(sizes)))
+    sizes.insert(place, sizes[0])
+    return _add(value, Opcode.BROADCAST, value, shape=Shape(value.shape.element_type, tuple(sizes)), dimensions=kept)
+
+
+def _sliced(value: HloInstruction, start: int, stride: int) -> HloInstruction:
+    parts = tuple(SliceDimension(min(start, n - 1), n, stride) for n in value.shape.dimensions)
+    return _add(value, Opcode.SLICE, value, slice=parts)
+
+
+def _padded(value: HloInstruction, low: int, high: int, interior: int) -> HloInstruction:
+    padding = (PaddingDimension(low, high, interior),) * len(value.shape.dimensions)
+    scalar = Shape(value.shape.element_type, ())
+    assert value.parent is not None
+    edge = value.parent.constant(np.asarray(1).astype(scalar.dtype), scalar)
+    return _add(value, Opcode.PAD, value, edge, padding=padding)
+
+
+def _dynamic(value: HloInstruction, start: int) -> HloInstruction:
+    """Takes a slice whose start is a constant beyond the end, or before the beginning."""
+    assert value.parent is not None
+    places = [value.parent.constant(np.int32(start)) for _ in value.shape.dimensions]
+    sizes = tuple(max(n - 1, 1) for n in value.shape.dimensions)
+    return _add(value, Opcode.DYNAMIC_SLICE, value, *places, dynamic_slice_sizes=sizes)
+
+
+def _updated(value: HloInstruction, other: HloInstruction, start: int) -> HloInstruction:
+    """Replaces half of the elements along each dimension by others; beyond the end, those at the end."""
+    assert value.parent is not None
+    places = [value.parent.constant(np.int32(start)) for _ in value.shape.dimensions]
+    parts = tuple(SliceDimension(n // 2, n) for n in other.shape.dimensions)
+    update = _add(other, Opcode.SLICE, other, slice=parts)
+    return _add(value, Opcode.DYNAMIC_UPDATE_SLICE, value, update, *places)
+
+
+def _taken(value: HloInstruction, dimension: int) -> HloInstruction:
+    """Takes the last, the first and the second element along a dimension."""
+    assert value.parent is not None
+    sizes = list(value.shape.dimensions)
+    indices = value.parent.constant(np.array([sizes[dimension] - 1, 0, 1], np.int32))
+    sizes[dimension] = 1
+    return _add(
+        value,
+        Opcode.GATHER,
+        value,
+        indices,
+        offset_dims=tuple(d for d in range(len(sizes)) if d != dimension),
+        collapsed_slice_dims=(dimension,),
+        start_index_map=(dimension,),
+        index_vector_dim=1,
+        slice_sizes=tuple(sizes),
+    )
+
+
+def _reduced(value: HloInstruction, dimension: int, number: int) -> HloInstruction:
+    """Combines the elements along a dimension, with an initial value that shows: integers' sum, or the largest."""
+    element = value.shape.element_type
+    if element is _T.PRED:
+        raise InvalidArgumentError("truth values have no sum")
+    scalar, made = Shape(element, ()), HloComputation("reducer")
+    a, b = (made.parameter(i, scalar) for i in range(2))
+    made.set_root(made.add(Opcode.ADD if element.is_integral else Opcode.MAXIMUM, a, b))
+    assert value.parent is not None
+    start = value.parent.constant(np.asarray(number).astype(scalar.dtype))
+    return _add(value, Opcode.REDUCE, value, start, dimensions=(dimension,), to_apply=made)
+
+
+def _product(value: HloInstruction, other: HloInstruction, contracted: int) -> HloInstruction:
+    """Multiplies matrices of integers, whose sums are exact, for each place along the first dimension."""
+    if not value.shape.element_type.is_integral or value.shape.rank < 3:
+        raise InvalidArgumentError("the product isn't one of integers' matrices")
+    dimensions = (value.shape.rank - 1,), (other.shape.rank - contracted,)
+    return _add(
+        value,
+        Opcode.DOT,
+        value,
+        other,
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_contracting_dims=dimensions[0],
+        rhs_contracting_dims=dimensions[1],
+    )
+
+
+def _rotated(value: HloInstruction) -> HloInstruction:
+    return _transposed(value, *range(1, value.shape.rank), 0)
+
+
+def _swapped(value: HloInstruction) -> HloInstruction:
+    return _transposed(value, *range(value.shape.rank - 2), value.shape.rank - 1, value.shape.rank - 2)
+
+
+_OTHERS: dict[Opcode, dict[str, Make]] = {
+    Opcode.SELECT: {"select": _chosen},
+    Opcode.CLAMP: {"clamp": lambda v, o: _add(v, Opcode.CLAMP, _constant(v, 0), v, _constant(v, 1))},
+    Opcode.REDUCE_PRECISION: {
+        "reduce-precision.5": lambda v, _: _add(v, Opcode.REDUCE_PRECISION, v, exponent_bits=5, mantissa_bits=10),
+        "reduce-precision.8": lambda v, _: _add(v, Opcode.REDUCE_PRECISION, v, exponent_bits=8, mantissa_bits=7),
+    },
+    Opcode.TRANSPOSE: {"transpose.rotated": lambda v, _: _rotated(v), "transpose.swapped": lambda v, _: _swapped(v)},
+    Opcode.RESHAPE: {
+        "reshape.flat": lambda v, _: _reshaped(v, v.shape.num_elements),
+        "reshape.wider": lambda v, _: _reshaped(v, 1, *v.shape.dimensions[::-1], 1),
+    },
+    Opcode.BROADCAST: {
+        "broadcast.first": lambda v, _: _broadcast(v, 0),
+        "broadcast.last": lambda v, _: _broadcast(v, v.shape.rank),
+    },
+    Opcode.REVERSE: {
+        "reverse.all": lambda v, _: _add(v, Opcode.REVERSE, v, dimensions=tuple(range(v.shape.rank))),
+        "reverse.first": lambda v, _: _add(v, Opcode.REVERSE, v, dimensions=(0,)),
+    },
+    Opcode.SLICE: {"slice.start": lambda v, _: _sliced(v, 1, 1), "slice.stride": lambda v, _: _sliced(v, 0, 2)},
+    Opcode.PAD: {"pad.edges": lambda v, _: _padded(v, 1, 2, 1), "pad.crop": lambda v, _: _padded(v, -1, 1, 0)},
+    Opcode.CONCATENATE: {
+        "concatenate.last": lambda v, o: _add(v, Opcode.CONCATENATE, v, o, dimensions=(v.shape.rank - 1,)),
+        "concatenate.first": lambda v, o: _add(v, Opcode.CONCATENATE, o, v, dimensions=(0,)),
+    },
+    Opcode.DYNAMIC_SLICE: {
+        "dynamic-slice.above": lambda v, _: _dynamic(v, 99),
+        "dynamic-slice.below": lambda v, _: _dynamic(v, -9),
+    },
+    Opcode.DYNAMIC_UPDATE_SLICE: {
+        "dynamic-update-slice.start": lambda v, o: _updated(v, o, 0),
+        "dynamic-update-slice.above": lambda v, o: _updated(v, o, 99),
+    },
+    Opcode.GATHER: {
+        "gather.first": lambda v, _: _taken(v, 0),
+        "gather.last": lambda v, _: _taken(v, v.shape.rank - 1),
+    },
+    Opcode.REDUCE: {
+        "reduce.first": lambda v, _: _reduced(v, 0, 3),
+        "reduce.last": lambda v, _: _reduced(v, v.shape.rank - 1, -5),
+    },
+    Opcode.DOT: {"dot.last": lambda v, o: _product(v, o, 1), "dot.middle": lambda v, o: _product(v, o, 2)},
+}
+"""Ops with attributes, which the table doesn't choose."""
