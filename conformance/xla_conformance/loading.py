@@ -230,7 +230,7 @@ def _compile(compiler: Any, data: dict[str, Any]) -> None:
 def _fork(backend: str, settings: Sequence[str], unopened: Any, data: dict[str, Any]) -> None:
     """Makes a child process, which opens the devices for itself, or is refused.
 
-    It does so by a platform that this process made, and by one of its own.
+    It does so by a platform that the parent made, and by one of its own.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python warns of threads
@@ -240,7 +240,9 @@ def _fork(backend: str, settings: Sequence[str], unopened: Any, data: dict[str, 
     elif hasattr(os, "fork"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(_FORKED_SECONDS)  # ends the child, which the parent waits for
-        os._exit(_open_in_child(unopened) or _run_in_child(backend, settings))
+        code = _open_in_child(unopened)
+        signal.alarm(_FORKED_SECONDS)
+        os._exit(code or _run_in_child(backend, settings))
 
 
 def _open_in_child(platform: Any) -> int:

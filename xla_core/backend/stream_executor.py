@@ -119,6 +119,7 @@ class StreamExecutor(Handle, abc.ABC):
         """Allocates at least `size` > 0 bytes of a memory space, aligned as the target says.
 
         The result's `memory_space` is the one that was asked for. Returns None if there isn't enough memory.
+        An empty device gives a block of a third of its memory: a program's temporaries are one block.
         The contents are undefined. The core pools memory and enforces the limit, so it calls this rarely.
         """
 

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
@@ -164,11 +164,12 @@ def _warn_of_gathers(hlo: HloModule) -> None:
     if _has_warned:
         return
     live = reachable([hlo.entry.root], lambda instruction: instruction.operands)
-    gathers = [instruction for instruction in live if instruction.opcode == Opcode.ALL_GATHER]
-    if not any(gather.operand(0).opcode == Opcode.PARAMETER for gather in gathers):
+    gathers = [i for i in live if i.opcode == Opcode.ALL_GATHER and i.operand(0).opcode == Opcode.PARAMETER]
+    if not gathers:
         return
     _has_warned = True
-    places = [user.location for gather in gathers for user in gather.users if user.location is not None]
+    locations = [user.location for gather in gathers for user in gather.users]
+    places = [location for location in locations if location not in (None, SourceLocation())]
     place = f", as at {places[0]}" if places else ""
     with contextlib.suppress(RuntimeWarning):  # where warnings are errors, the program still compiles
         warnings.warn(

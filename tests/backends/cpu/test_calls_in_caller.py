@@ -14,9 +14,7 @@ from xla_backend_cpu.host_calls import HostCalls, HostRun
 
 import xla_core as xla
 from tests.backends.cpu.host_functions import X, program, register
-from xla_core.errors import (
-    XlaError,
-)
+from xla_core.errors import XlaError
 
 
 @pytest.fixture

@@ -206,3 +206,14 @@ ENTRY e {
     x = np.arange(4, dtype=np.float32)
     (done,) = client.compile(text, options=xla.CompileOptions(optimization_level=level))(x)
     np.testing.assert_array_equal(np.asarray(done), -x)
+
+
+def test_another_size_of_a_static_dimension_is_refused(client) -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[4] parameter(0)
+  n = s32[] constant(2)
+  ROOT y = f32[4] set-dimension-size(x, n), dimensions={0}
+}"""
+    with pytest.raises(xla.UnimplementedError, match="set-dimension-size"):
+        client.compile(text)

@@ -298,7 +298,8 @@ def test_an_executor_that_is_none_is_refused(client, monkeypatch) -> None:
         xla.Client("toy").buffer_from_host(A)
 
 
-def test_a_compiler_that_is_none_is_refused(client, monkeypatch) -> None:
-    monkeypatch.setattr(type(client.platform), "create_compiler", lambda self: None)
-    with pytest.raises(InvalidArgumentError, match="create_compiler must be a Compiler, not None"):
-        xla.Client("toy").compile(programs.negate())
+@pytest.mark.parametrize("what", ["compiler", "transfer_manager"])
+def test_a_compiler_or_transfer_manager_that_is_none_is_refused(client, monkeypatch, what) -> None:
+    monkeypatch.setattr(type(client.platform), f"create_{what}", lambda self: None)
+    with pytest.raises(InvalidArgumentError, match=rf"create_{what} must be a \w+, not None"):
+        xla.Client("toy").compile(programs.negate())(A)

@@ -33,7 +33,7 @@ class FunctionWriter:
     Args:
         source: the file that is written.
         function: the function.
-        writers: writes each instruction of an op, and returns the C expression of its result, if it has one.
+        writers: for each op, what writes its instructions, and returns the C expression of the result, if there is one.
         symbol: gives the C name of a function or a variable of the module.
         taken: names that the function's own ones must not be.
     """

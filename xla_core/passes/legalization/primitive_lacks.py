@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from xla_core.analysis import InstructionPlacement
 from xla_core.hlo.ir.extractor import extract_module
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.ir.structural_key import StructuralKeys
 from xla_core.hlo.table.op_table import OPS, Trait
 from xla_core.passes.legalization.legalize import rewrite_unsupported
 from xla_core.target import Lack, LackKind, TargetConfig
@@ -27,13 +28,14 @@ def with_primitive_lacks(
     if not lacking:
         return placement
     instructions = {i.name: i for c in module.computations for i in c.instructions if i.name in lacking}
-    known: dict[tuple[Lack, ...], tuple[Lack, ...]] = {}
+    keys, known = StructuralKeys(), dict[Hashable, tuple[Lack, ...]]()
     replaced = []
     for p in placement:
-        if p.name in instructions:
-            if p.lacks not in known:
-                known[p.lacks] = _primitive_lacks(instructions[p.name], target) or p.lacks
-            p = dataclasses.replace(p, lacks=known[p.lacks])
+        if (instruction := instructions.get(p.name)) is not None:
+            key = (keys.instruction(instruction), *(operand.shape for operand in instruction.operands))
+            if key not in known:
+                known[key] = _primitive_lacks(instruction, target)
+            p = dataclasses.replace(p, lacks=known[key] or p.lacks)
         replaced.append(p)
     return tuple(replaced)
 

@@ -71,7 +71,7 @@ def _scatter_in_rounds(i: HloInstruction, b: Builder) -> HloInstruction | None:
     count = places + elements
     if not elements or not places or not _is_soon_sorted(i, count):
         return None
-    if i.operands[n].shape.element_type is not ElementType.S32:
+    if i.operands[n].shape.element_type is not ElementType.S32 or count >= 1 << 31:
         return None
     rounds = elements if count <= _MOST_IN_ROUNDS else min(elements, count // (1 + count // _STEP))
     scatter = canonical_scatter(i, b)

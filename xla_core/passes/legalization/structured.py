@@ -181,8 +181,12 @@ def _get_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.SET_DIMENSION_SIZE)
 def _set_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """The operand, if the size is the static one."""
-    return None if i.shape.is_dynamic or i.operand(0).shape.is_dynamic else i.operand(0)
+    """The operand. A result that is declared static has the size of its bound; another constant stays, as an error."""
+    (operand, size), (d,) = i.operands, i.attribute("dimensions")
+    if i.shape.is_dynamic or operand.shape.is_dynamic:
+        return None
+    is_wrong = size.opcode == Opcode.CONSTANT and size.literal.item() != operand.shape.dimensions[d]
+    return None if is_wrong else operand
 
 
 @decomposition(Opcode.COPY)

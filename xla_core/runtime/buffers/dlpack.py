@@ -81,8 +81,9 @@ def _destroy(capsule: int, is_finalizing: Callable[[], bool] = sys.is_finalizing
 
 
 _capsule_destructor = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)
-for _callback in (_delete, _capsule_destructor):  # capsules and tensors may outlive this module
-    _api.Py_IncRef(ctypes.py_object(_callback))
+# Capsules and tensors may outlive this module.
+_api.Py_IncRef(ctypes.py_object(_delete))
+_api.Py_IncRef(ctypes.py_object(_capsule_destructor))
 
 
 def _type_of(element_type: ElementType) -> tuple[int, int]:

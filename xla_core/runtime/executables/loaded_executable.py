@@ -215,9 +215,8 @@ class LoadedExecutable(Handle, abc.ABC):
 
     def placement(self) -> Sequence[InstructionPlacement]:
         """Returns where each instruction runs (device or host), why, and the bytes that cross between the two."""
-        from xla_core.passes.legalization.primitive_lacks import (
-            with_primitive_lacks,
-        )  # deferred, as runs need no passes
+        # Deferred, because runs need no passes.
+        from xla_core.passes.legalization.primitive_lacks import with_primitive_lacks
 
         executable = self._compilation("placement()")
         target = executable.target_config

@@ -32,10 +32,10 @@ def finish_at_exit() -> bool:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(130)
-    for queue in busy:  # others' functions at exit may wait for it too
-        queue.abandon(CancelledError(f"the process ended while work on {queue.name} still ran"))
     if busy:
         skip_library_teardown()
+    for queue in busy:  # others' functions at exit may wait for it too
+        queue.abandon(CancelledError(f"the process ended while work on {queue.name} still ran"))
     return not busy
 
 

@@ -254,7 +254,7 @@ class HostQueue:
             worker.join(timeout)
 
     def abandon(self, error: XlaError) -> None:
-        """Fails what waits for the enqueued work, and for later work, because the worker will not do it."""
+        """Fails what waits for the enqueued work, and for later work, which is not done any more."""
         with self._changed:
             self._sticky = True
             self._error = error

@@ -292,7 +292,7 @@ class _Reader:
         return operands, p
 
     def _many(self, reader: ByteReader, p: int) -> tuple[range, int]:
-        """Reads a number that takes several bytes, of operands. Returns a range of it, and the position after it."""
+        """Reads a count of operands that takes several bytes. Returns a range of it, and the position after it."""
         count, p = self._varint(reader, p)
         left = reader.end - self.base - p
         if count > left:

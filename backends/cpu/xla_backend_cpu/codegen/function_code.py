@@ -32,7 +32,10 @@ class FunctionCode:
         self._bases: dict[int, Value] = {}
 
     def finished(self) -> IrFunction:
-        """Returns OK at the end; a function that is called again goes on after the call that the context names."""
+        """Ends the function, which returns OK there, and returns it.
+
+        Where it is called again, it goes on after the call that the context names.
+        """
         b = self.builder
         b.ret(b.int_(Status.OK, "i32"))
         if self.start is not None:

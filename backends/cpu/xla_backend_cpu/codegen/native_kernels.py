@@ -129,9 +129,8 @@ class NativeKernels:
             )
         cost = self._costs.instruction(instruction)
         operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
-        lanes = max(
-            1.0, self._processor.register_bytes / _widest(instruction)
-        )  # each lane computes one operation a nanosecond
+        # Each lane computes one operation a nanosecond.
+        lanes = max(1.0, self._processor.register_bytes / _widest(instruction))
         nanoseconds = max(operations / lanes, self._memory_nanoseconds(cost.bytes_accessed))
         undivided = self._threads == 1 or nanoseconds <= self._abi.parallel.kernel_nanoseconds
         emitter = self._inliner if inlined else self._emitter

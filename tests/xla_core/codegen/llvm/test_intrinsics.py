@@ -24,6 +24,12 @@ def test_a_misspelt_intrinsic_is_refused() -> None:
     assert str(caught.value.hint).startswith("did you mean llvm.amdgcn.workgroup.id.x")
 
 
+def test_a_misspelt_intrinsic_with_capital_letters_is_refused() -> None:
+    with pytest.raises(InternalError) as caught:
+        compile_ir(calling("llvm.hexagon.V6.vaddww"), LoopAbi("hexagon-unknown-elf", "hexagonv68"))
+    assert str(caught.value.hint).startswith("did you mean llvm.hexagon.V6.vaddw")
+
+
 def test_a_misspelt_overloaded_intrinsic_is_refused() -> None:
     with pytest.raises(InternalError, match=r"no intrinsic llvm.flooor.v4f32"):
         compile_ir("declare <4 x float> @llvm.flooor.v4f32(<4 x float>)", HOST)

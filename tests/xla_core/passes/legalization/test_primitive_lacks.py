@@ -36,3 +36,21 @@ def test_few_primitive_ops_stand_for_the_op_that_needs_them(capabilities: Capabi
         assert placed.reason == "there is no tanh"
         assert ", ".join(map(str, placed.lacks)) == lacks
         np.testing.assert_allclose(np.asarray(executable(x)[0]), 2 * np.tanh(x), rtol=1e-6)
+
+
+def test_reductions_by_different_ops_lack_different_ops() -> None:
+    text = """HloModule m
+times { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] multiply(a, b) }
+most { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, b) }
+ENTRY e { x = f32[8] parameter(0)
+  one = f32[] constant(1)
+  y = f32[] reduce(x, one), dimensions={0}, to_apply=times
+  z = f32[] reduce(x, one), dimensions={0}, to_apply=most
+  ROOT t = (f32[], f32[]) tuple(y, z) }
+"""
+    with restricted() as having, pytest.warns(RuntimeWarning, match="the device lacks"):
+        executable = having(FULL.without_ops("reduce", "multiply", "compare")).compile(
+            text, xla.CompileOptions(fallback="host")
+        )
+    lacks = [{str(lack.opcode) for lack in p.lacks} for p in executable.placement() if p.on_host and p.lacks]
+    assert sorted("compare" in each for each in lacks) == [False, True]

@@ -340,9 +340,3 @@ def sort_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def size_of_static_dimension(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """get-dimension-size of a static dimension -> its size"""
     return b.constant(i.operands[0].shape.dimensions[i.attribute("dimensions")[0]], i.shape)
-
-
-@rule(Opcode.SET_DIMENSION_SIZE)
-def set_size_to_the_static_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """set-dimension-size from static dimensions to static dimensions -> the operand"""
-    return None if i.shape.is_dynamic or i.operands[0].shape.is_dynamic else i.operands[0]

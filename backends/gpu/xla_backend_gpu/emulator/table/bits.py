@@ -80,6 +80,7 @@ def _shift_ir(b: IrBuilder, op: Instruction, x: Value, amount: Value, right: boo
 
 
 def _at_most(b: IrBuilder, x: Value, most: int) -> Value:
+    """The smaller of two numbers, without `llvm.umin`, which LLVM's fast instruction selection doesn't have."""
     limit = b.int_(most, x.type)
     return b.select(b.icmp("ult", x, limit), x, limit)
 
