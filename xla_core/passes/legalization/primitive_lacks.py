@@ -47,7 +47,7 @@ def _primitive_lacks(instruction: HloInstruction, target: TargetConfig) -> tuple
         capable = target.model_copy(update={"capabilities": target.capabilities.with_lacks(found)})
         _, unmet = rewrite_unsupported(extract_module(instruction), capable.supports)
         if not unmet:
-            return tuple(found)
+            return tuple(sorted(found, key=str))
         before = len(found)
         for one in unmet:
             ways = (one.answer.lacks, *one.missing)

@@ -40,6 +40,7 @@ class LoadedExecutable(Handle, abc.ABC):
     _results: tuple[Shape, ...]
     _donated: tuple[int, ...]
     _deleted = False
+    _placement: Sequence[InstructionPlacement] | None = None
     _instead_of_pickle = "give exe.serialize() to Client.deserialize in the other process"
 
     def __init__(
@@ -218,10 +219,13 @@ class LoadedExecutable(Handle, abc.ABC):
         # Deferred, because runs need no passes.
         from xla_core.passes.legalization.primitive_lacks import with_primitive_lacks
 
-        executable = self._compilation("placement()")
-        target = executable.target_config
-        placement = executable.placement()
-        return placement if target is None else with_primitive_lacks(placement, executable.module, target)
+        if self._placement is None:
+            executable = self._compilation("placement()")
+            target = executable.target_config
+            self._placement = executable.placement()
+            if target is not None:
+                self._placement = with_primitive_lacks(self._placement, executable.module, target)
+        return self._placement
 
     def memory_stats(self) -> ExecutableMemoryStats:
         """Returns the memory use of one execution on one device, in bytes."""

@@ -17,6 +17,7 @@ ENTRY e { x = f32[8] parameter(0)
   y = f32[8] tanh(x)
   ROOT z = f32[8] add(y, y) }
 """
+TWO_FUNCTIONS = TEXT.replace("add(y, y)", "sine(y)")
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,9 @@ ENTRY e { x = f32[8] parameter(0)
         )
     lacks = [{str(lack.opcode) for lack in p.lacks} for p in executable.placement() if p.on_host and p.lacks]
     assert sorted("compare" in each for each in lacks) == [False, True]
+
+
+def test_what_two_functions_lack_is_named_once() -> None:
+    lacks = r"the device lacks multiply of f32, multiply of s32 \(would save about \S+ us a run\)$"
+    with restricted() as having, pytest.warns(RuntimeWarning, match=lacks):
+        having(FULL.without_ops("multiply")).compile(TWO_FUNCTIONS, xla.CompileOptions(fallback="host"))
