@@ -33,13 +33,16 @@ def require_known_intrinsics(ir_text: str, module: Any, what: str) -> None:
         return
     for function in module.functions:  # LLVM gives intrinsics that it knows their attributes, and replaces old ones
         name = function.name
-        is_known = not _names() or not _names().isdisjoint((name, _TYPES.sub("", name)))
-        if name in new and not list(function.attributes) and not is_known:
+        if name in new and not list(function.attributes) and not _is_known(name):
             raise InternalError(
                 f"LLVM has no intrinsic {name}, which the IR of {what or 'a module'} calls",
                 hint=did_you_mean(name, _names()) or "this is a defect of the emitter or of the target's ABI",
             )
     _known.update(new)
+
+
+def _is_known(name: str) -> bool:
+    return not _names() or not _names().isdisjoint((name, _TYPES.sub("", name)))
 
 
 @functools.cache

@@ -145,7 +145,7 @@ class KeepsForeignMemory(Executor):
 
 
 @_memory(
-    "executor.allocate",
+    "executor.allocate-large",
     "A gap isn't merged with the gap behind it, so a device that is empty again has no large block.",
 )
 class NeverMergesUpwards(Executor):
@@ -163,7 +163,7 @@ class NeverMergesUpwards(Executor):
             ram._free = sorted(gaps)
 
 
-@_memory("executor.allocate", "A block of more than a quarter of the memory is refused, though there is room.")
+@_memory("executor.allocate-large", "A block of more than a quarter of the memory is refused, though there is room.")
 class NoLargeBlocks(Executor):
     def allocate(self, size, memory_space=0):
         return None if size > self.ram.size // 4 else super().allocate(size, memory_space)

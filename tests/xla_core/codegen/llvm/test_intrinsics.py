@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import pytest
 
@@ -51,3 +53,13 @@ def test_other_intrinsics_and_functions_are_not() -> None:
     compile_ir("declare <4 x float> @llvm.floor.v4f32(<4 x float>)", HOST)
     compile_ir("declare float @llvm.fma.f32(float, float, float)\ndeclare i32 @llvmish(i32)", HOST)
     compile_ir("declare void @llvm.nvvm.barrier0()", LoopAbi("nvptx64-nvidia-cuda", "sm_90"))
+
+
+def test_llvms_library_is_read_for_names_that_seem_wrong_alone() -> None:
+    program = """
+from xla_core.codegen.llvm import LoopAbi, compile_ir, intrinsics
+compile_ir("declare float @llvm.fma.f32(float, float, float)", LoopAbi("x86_64-linux-gnu"))
+print(intrinsics._names.cache_info().misses)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout == "0\n"
