@@ -164,8 +164,8 @@ def _warn_of_gathers(hlo: HloModule) -> None:
     if _has_warned:
         return
     live = reachable([hlo.entry.root], lambda instruction: instruction.operands)
-    gathers = [i for i in live if i.opcode == Opcode.ALL_GATHER and i.operand(0).opcode == Opcode.PARAMETER]
-    if not gathers:
+    gathers = [instruction for instruction in live if instruction.opcode == Opcode.ALL_GATHER]
+    if not any(gather.operand(0).opcode == Opcode.PARAMETER for gather in gathers):
         return
     _has_warned = True
     locations = [user.location for gather in gathers for user in gather.users]
