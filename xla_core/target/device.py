@@ -43,7 +43,12 @@ class CacheLevel(CheckedModel):
 
 
 class MemorySpace(CheckedModel):
-    """A kind of memory, which layouts name by number; 0 is the device's main memory."""
+    """A kind of memory, which layouts name by number; 0 is the device's main memory.
+
+    Attributes:
+        size_bytes: its size, for users; 0 means unknown. The core does not plan by it: where a space is full,
+            `StreamExecutor.allocate` returns None.
+    """
 
     number: int = Field(ge=0)
     name: str
