@@ -44,8 +44,10 @@ main:   lhi     %r1, 3
 """,
         frozenset(
             {
-                "elementwise",
+                "complex_numbers",
                 "cosine_transforms_and_spectrogram",
+                "elementwise",
+                "fourier",
                 "convolution_by_fourier",
                 "quantum_circuit",
                 "decompositions",
