@@ -62,7 +62,7 @@ class Event(Handle, abc.ABC):
     def close(self) -> None:
         """Calls `destroy`, unless that was done. Dropping the last reference to the event does this, too.
 
-        What the interpreter drops at its end is left to the end of the process.
+        An event that is dropped while the interpreter ends is not destroyed: the end of the process frees it.
         """
         if not self._closed:
             self._closed = True

@@ -9,6 +9,7 @@ from pydantic import Field
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.target.capabilities import Capabilities
 from xla_core.target.device import DeviceDescription, MemorySpace
@@ -72,12 +73,18 @@ class TargetConfig(CheckedModel):
                 return Unsupported("there is no reshape of arrays in tiles or in another order", (lack,))
         answer = self.capabilities.check(instruction)
         if isinstance(answer, Unsupported) and instruction.opcode == Opcode.CONVERT:
-            lacking = {lack.element_type for lack in answer.lacks if lack.opcode == Opcode.CONVERT}
-            for shape in map(self.layouts.with_layout, (instruction.operand(0).shape, instruction.shape)):
-                kind, has_tiles = shape.element_type, shape.layout is not None and shape.layout.tiles
-                if kind in lacking and 1 < kind.bit_width <= 16 and has_tiles:
-                    what = "its arrays are read as words of s32 where their layout has no tiles"
-                    return Unsupported(f"{answer.reason}; {what}", answer.lacks)
+            return self._explained(answer, instruction)
+        return answer
+
+    def _explained(self, answer: Unsupported, convert: HloInstruction) -> Unsupported:
+        """Names the layout as a reason where the core would read arrays in words of s32 if they had no tiles."""
+        lacking = {lack.element_type for lack in answer.lacks if lack.opcode == Opcode.CONVERT}
+        for shape in map(self.layouts.with_layout, (convert.operand(0).shape, convert.shape)):
+            is_narrow = shape.element_type in lacking and 1 < shape.element_type.bit_width <= 16
+            has_tiles = shape.layout is not None and bool(shape.layout.tiles)
+            if is_narrow and has_tiles and ElementType.S32 in self.capabilities.held_types:
+                what = "its arrays are read as words of s32 where their layout has no tiles"
+                return Unsupported(f"{answer.reason}; {what}", answer.lacks)
         return answer
 
     def shape_size_bytes(self, shape: Shape) -> int:

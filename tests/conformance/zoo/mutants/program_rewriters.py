@@ -80,15 +80,16 @@ class ProductsWithZero(_Rewriter):
         return i.operand(1) if value is not None and value.size and (value == 0).all() else None
 
 
+_OPPOSITE = {"LT": "GE", "GE": "LT", "GT": "LE", "LE": "GT"}
+
+
 @_rewrites("compiler.run-backend", "`not` of a comparison of floats is the opposite comparison.")
 class TurnsComparisons(_Rewriter):
-    opposite = {"LT": "GE", "GE": "LT", "GT": "LE", "LE": "GT"}  # noqa: RUF012
-
     def rewrite(self, c, i):
         if i.opcode != "not" or i.operand(0).opcode != "compare" or not _is_float(i.operand(0).operand(0)):
             return None
         old = i.operand(0)
-        other = self.opposite.get(str(old.attribute("direction")))
+        other = _OPPOSITE.get(str(old.attribute("direction")))
         return None if other is None else c.add("compare", *old.operands, direction=other)
 
 

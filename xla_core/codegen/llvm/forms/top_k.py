@@ -37,7 +37,7 @@ def why_sorted(topk: HloInstruction) -> str | None:
 def why_wide(topk: HloInstruction) -> str | None:
     """Why a heap needs integers of 128 bits; None where it doesn't."""
     is_wide = _word(topk) == "i128"
-    return "an element and its index need an integer of 128 bits, which this processor has not" if is_wide else None
+    return "an element and its index need an integer of 128 bits, which C for this processor lacks" if is_wide else None
 
 
 def _word(topk: HloInstruction) -> str:
