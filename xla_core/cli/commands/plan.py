@@ -57,12 +57,13 @@ def print_plan(backend: str, plan: SupportPlan) -> None:
         for number, step in enumerate(plan.steps, 1):
             count += len(step.unlocks)
             rows = _additions(step)
-            for index, (added, served) in enumerate(rows):
+            for index, (capability, served) in enumerate(rows):
                 first = (str(number), _names(step.unlocks), str(count)) if not index else ("", "", "")
-                table.add_row(first[0], added, served, *first[1:])
+                table.add_row(first[0], capability, served, *first[1:])
         out.print(table, markup=False)
         additions = sum(len(step.lacks) for step in plan.steps)
-        out.print(f"With these {additions} additions it runs {count} of {total}.", markup=False, soft_wrap=True)
+        added = "this addition" if additions == 1 else f"these {additions} additions"
+        out.print(f"With {added} it runs {count} of {total}.", markup=False, soft_wrap=True)
 
 
 def _additions(step: PlanStep) -> Sequence[tuple[str, str]]:
