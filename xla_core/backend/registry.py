@@ -213,7 +213,7 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
         raise UnavailableError(
             f"backend {point.name!r} of {owner} cannot be used: {error.message}", hint=error.hint
         ) from error
-    except (Exception, SystemExit) as error:  # a plugin may raise anything, and must not break others
+    except (Exception, SystemExit) as error:  # a plugin may raise any exception, which must not affect other plugins
         raise FailedPreconditionError(
             f"backend {point.name!r} of {owner} does not load: {type(error).__name__}: {error}",
             hint="`xla doctor` shows the whole cause; reinstall or uninstall the distribution",

@@ -1,6 +1,6 @@
-"""Running programs on a backend's devices. A line imports only from those below it.
+"""Running programs on a backend's devices. A module or package imports only from the rows below its own.
 
-| module or room | what is in it |
+| module or package | what is in it |
 |---|---|
 | `client` | the devices of one platform, and the operations on them |
 | `platform_choice` | the platform of a client that names none |

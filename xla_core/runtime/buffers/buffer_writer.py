@@ -62,7 +62,7 @@ class BufferWriter:
         """Ends the writing, and returns the buffer. Its value is defined once all parts are written.
 
         Args:
-            error: what every use of the value fails with, where it could not be made.
+            error: set if the value could not be made; every use of the value then fails with it.
         """
         buffer = self.buffer if error is not None else self._buffer
         self._require_unfinished()
@@ -74,7 +74,7 @@ class BufferWriter:
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if (end := getattr(self, "_end", None)) is not None and not self._is_finished and not is_finalizing():
-            end.complete(CancelledError("the writer of this buffer is gone before it was finished"))
+            end.complete(CancelledError("the writer of this buffer was dropped before `finish` was called"))
 
     def _written(self, event: Event) -> None:
         self._writes = [*(write for write in self._writes if not write.ready or write.error), event]

@@ -115,7 +115,7 @@ class Compilation:
 
 
 def _warn_of_the_host(executable: StaticExecutable, stacklevel: int) -> None:
-    """Says what the host runs, and what the device would have to add: a program may be far slower than expected."""
+    """Warns which instructions the host runs and what the device lacks for them, because the program may be slow."""
     from xla_core.analysis import host_summary  # deferred: most programs have no fallback
 
     summary = host_summary(executable.placement())
@@ -162,14 +162,14 @@ def _load(
 
 
 def _by_backend(devices: DeviceSet, work: Callable[[Compiler], Executable]) -> Executable:
-    """Runs a part of a backend's compiler. What it raises becomes an XlaError: INTERNAL, unless memory ran out."""
+    """Runs a part of a backend's compiler. Its exceptions become an XlaError: INTERNAL, unless memory ran out."""
     try:
         return work(devices.platform.compiler)
     except XlaError:
         raise
     except MemoryError as error:
         raise ResourceExhaustedError(
-            f"the compiler of backend {devices.platform.name!r} found no more memory",
+            f"the compiler of backend {devices.platform.name!r} ran out of memory",
             hint="free memory, raise the process's limits (ulimit -v), or compile the program in smaller parts",
         ) from error
     except Exception as error:  # a vendor's compiler may raise anything

@@ -1,4 +1,4 @@
-"""The end of the process: host queues finish their work, or the process ends without waiting for it for ever."""
+"""At the end of the process, host queues finish their work; the wait for them is bounded."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def finish_at_exit() -> bool:
         os._exit(130)
     if busy:
         skip_library_teardown()
-    for queue in busy:  # others' functions at exit may wait for it too
+    for queue in busy:  # exit functions of other modules may also wait for this queue
         queue.abandon(CancelledError(f"the process ended while work on {queue.name} still ran"))
     return not busy
 
 
 def skip_library_teardown() -> None:
-    """Makes the process end before libraries (OpenBLAS, LLVM) free what threads that still run use."""
+    """Ends the process before libraries (OpenBLAS, LLVM) free memory that running threads still use."""
     libc = ctypes.CDLL(None)
     if hasattr(libc, "on_exit"):
         libc.on_exit(libc._exit, None)

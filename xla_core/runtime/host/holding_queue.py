@@ -1,4 +1,4 @@
-"""HoldingQueue: a host queue that can keep work back until its caller does it."""
+"""HoldingQueue: a host queue that can hold work back until its caller does it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xla_core.runtime.host.work import Work
 
 
 class HoldingQueue(HostQueue):
-    """A host queue whose first item may be work that is held: its caller does it, unless someone needs it before.
+    """A host queue whose first item may be held back: its caller does this work, unless it is needed earlier.
 
     The caller calls `hold`, and later `take`, does the work, and calls `give_back`; or it calls `release`, and the
     worker does it. The worker also does it if anyone waits for the queue, or enqueues other work, before `take`.
@@ -41,7 +41,7 @@ class HoldingQueue(HostQueue):
             self._busy.release()
 
     def take(self) -> bool:
-        """Begins the work that is held. Returns whether it is the caller's to do."""
+        """Begins the held work. Returns False if another thread does it."""
         if not self._busy.acquire(False):
             return False
         with self._changed:
@@ -53,7 +53,7 @@ class HoldingQueue(HostQueue):
         return is_held
 
     def give_back(self, *, done: bool, error: XlaError | None = None) -> None:
-        """Ends what `take` began. Work that is not done is the worker's. An error poisons the queue."""
+        """Ends the work that `take` began. If it is not done, the worker does it. An error poisons the queue."""
         self.turn = 0
         if done or error is not None:
             self._error = error
@@ -67,10 +67,10 @@ class HoldingQueue(HostQueue):
                 self._wake()
 
     def run_held(self) -> None:
-        """Does the work that is held, if nobody else does it."""
+        """Does the held work, unless another thread has taken it."""
         if not self._is_held:
             return
-        if not self.take():  # a thread is looking at the queue, and may have found that the work is held
+        if not self.take():  # another thread has the queue's lock and may have seen the work as held
             self.release()
             return
         try:

@@ -25,8 +25,8 @@ from xla_core.runtime.host.event import RecordedPoint
 from xla_core.runtime.host.work import NamedWork, Work, forked_error, label_of
 
 INLINE_MICROSECONDS = 40.0
-_AWAITED_MICROSECONDS = 500.0  # as INLINE_MICROSECONDS, where callers wait for each result
-_AWAITED_RUNS = 15  # after this many the worker gets the work, which shows whether callers still wait
+_AWAITED_MICROSECONDS = 500.0  # replaces INLINE_MICROSECONDS where callers wait for each result
+_AWAITED_RUNS = 15  # after this many runs the worker gets the work, which shows whether callers still wait
 _IDLE_SECONDS = 2.0  # an idle worker ends after this; later work starts another
 
 
@@ -93,7 +93,7 @@ class HostQueue:
         self._push(work)
 
     def _succeeds(self, attempt: Callable[[], bool], name: str) -> bool:
-        """Whether the attempt did its work, or failed with an error."""
+        """Returns whether the attempt has ended, by doing its work or by an error."""
         done = False
 
         def run() -> None:
@@ -118,7 +118,7 @@ class HostQueue:
     def expect_wait(self, point: RecordedPoint) -> None:
         """Lets longer work run inline from now on, if the thread that waits for `point` has nothing else to do.
 
-        That is so if no worker got other work after the point. The thread will probably wait for its next work too.
+        That holds if the worker got no other work after the point. The thread will probably wait for its next work too.
         """
         if self._is_held:
             self.release()
@@ -128,7 +128,7 @@ class HostQueue:
 
     def _count_awaited_run(self) -> None:
         global _newest
-        _newest = 0  # the caller may go on to another stream, whose work would run beside this one's on a worker
+        _newest = 0  # the caller may go on to another stream, and a worker could run this stream's work meanwhile
         if self._inline_limit == _AWAITED_MICROSECONDS:
             self._awaited_runs -= 1
             if self._awaited_runs == 0:
@@ -254,7 +254,7 @@ class HostQueue:
             worker.join(timeout)
 
     def abandon(self, error: XlaError) -> None:
-        """Fails what waits for the enqueued work, and for later work, which is not done any more."""
+        """Drops enqueued and later work: everything that waits for it fails."""
         with self._changed:
             self._sticky = True
             self._error = error
@@ -274,7 +274,7 @@ class HostQueue:
 
 
 QUEUES: weakref.WeakSet[HostQueue] = weakref.WeakSet()
-_newest = 0  # id of the item that was last queued for any worker; the ends of errors don't count
+_newest = 0  # id of the item that was last queued for any worker; items that end an error don't count
 
 
 def _after_fork() -> None:

@@ -1,3 +1,3 @@
-"""Memory of a device: `allocator` pools it, `idle_memory` returns what nobody uses any longer to the device, and
-`memory_stats` says what it is used for.
+"""Memory of a device: `allocator` pools it, `idle_memory` returns unused memory to the device, and `memory_stats`
+reports its use.
 """

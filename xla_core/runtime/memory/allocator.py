@@ -29,7 +29,7 @@ def _key(memory: DeviceMemory) -> int | tuple[int, int]:
 
 
 class MemoryCache(Protocol):
-    """Keeps memory of an allocator for reuse, which no enqueued work uses. The allocator takes it where it needs it."""
+    """Keeps unused memory of an allocator for reuse. The allocator takes it back when it needs memory."""
 
     def pooled_bytes(self) -> int: ...
 
@@ -271,7 +271,7 @@ class PoolAllocator(Allocator):
                 self.trim()
 
     def clear_peak(self) -> None:
-        """Begins `MemoryStats.peak_bytes_reserved` again, from the bytes that are reserved now."""
+        """Resets `MemoryStats.peak_bytes_reserved` to the bytes that are reserved now."""
         with self._lock:
             self._peak = self._reserved
 

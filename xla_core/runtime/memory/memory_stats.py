@@ -1,4 +1,4 @@
-"""What a device's memory is used for: figures of one moment, and the error for a device that is full."""
+"""The memory statistics of a device, and the error for a device that is full."""
 
 from __future__ import annotations
 

@@ -181,8 +181,8 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
     if not isinstance(program, str):
         raise InvalidArgumentError(
             f"{type(program).__name__} is not a program",
-            hint="pass StableHLO or HLO text, bytes, or an HloModule; of a StableHLO module, what "
-            "xla_core.stablehlo.lower(module) makes, or xla_core.stablehlo.write_portable_artifact(module) if it has "
+            hint="pass StableHLO or HLO text, bytes, or an HloModule; for a StableHLO module, pass the result of "
+            "xla_core.stablehlo.lower(module), or of xla_core.stablehlo.write_portable_artifact(module) if it has "
             "dynamic shapes",
         )
     if not program.isascii():

@@ -20,7 +20,7 @@ from xla_core.schedule import HostCallbackThunk, InfeedThunk, OutfeedThunk, Thun
 def _host_callback(thunk: HostCallbackThunk, run: ThunkRun) -> None:
     def drive(run: ThunkRun) -> None:
         if profiler.active is not None:
-            _wait(run)  # so that the span is of the host's work and its transfers alone
+            _wait(run)  # the span must cover only the host's work and its transfers
         with profiler.span(thunk.name, "host"):
             call(run)
 
