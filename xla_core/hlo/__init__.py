@@ -1,13 +1,14 @@
-"""The HLO IR, its text and proto formats, and its reference evaluator. A line imports only from those below it.
+"""The HLO IR, its text and proto formats, and its reference evaluator. A module or package imports only from the rows
+below its own.
 
-| module or room | what is in it |
+| module or package | what is in it |
 |---|---|
 | `evaluator` | runs a module with numpy: the definition of every op |
 | `verifier` | checks a module |
 | `parsing`, `proto`, `decompositions` | readers of HLO text and of HloModuleProto; ops written as other ops |
 | `ops` | the entries of the op table: shape rules and evaluation |
-| `evaluation` | what an evaluation runs in |
-| `ir` | instructions, computations and modules, their printer, and questions about them |
+| `evaluation` | the state of an evaluation |
+| `ir` | instructions, computations and modules, their printer, and analyses of them |
 | `text` | reads and prints the parts of HLO text |
 | `table` | opcodes, attributes and traits |
 | `values` | element types, shapes and literals |

@@ -69,18 +69,18 @@ class Rendezvous:
     ) -> Any:
         """Contributes `value` and returns `function` of what the devices contributed, in the group's order.
 
-        The device that comes last calls the function, for all. An XlaError that it raises is raised for all, too; of
-        another exception, the others learn that the device failed.
+        The device that comes last calls the function, for all. If it raises an XlaError, every device raises it. After
+        any other exception, the others get an error that the device failed.
         """
         if len(group) == 1:
             return function([value])
         with self._changed:
-            if key in self._broken:  # who left may have freed what they brought
+            if key in self._broken:  # devices that have left may have freed their values
                 raise self._passed_on(self._broken[key])
             brought = self._brought.setdefault(key, {})
             brought[me] = value
             is_last = len(brought) == len(group)
-        if is_last:  # without the lock, because other groups meet meanwhile
+        if is_last:  # without the lock, so that other groups can exchange values meanwhile
             try:
                 combined = function([brought[d] for d in group])
             except XlaError as error:
@@ -89,7 +89,7 @@ class Rendezvous:
                     self._changed.notify_all()
                 raise
         with self._changed:
-            if is_last:  # nobody is woken before, because all wait for the last
+            if is_last:  # no device is woken earlier, because all wait for the last one
                 self._combined[key] = combined
                 self._changed.notify_all()
 
@@ -102,7 +102,7 @@ class Rendezvous:
             try:
                 self._wait(missing, meeting)
                 last = next(reversed(brought))
-                while key not in self._combined:  # however long the function takes: it reads what the others brought
+                while key not in self._combined:  # no timeout: the function reads the other devices' values
                     if key in self._broken:
                         raise self._passed_on(self._broken[key])
                     if last in self._ended:
@@ -177,7 +177,7 @@ class Rendezvous:
         else:
             failed = FailedPreconditionError(
                 f"{device_name(device)} failed before it reached {what}: {error.code.name}: {error.message}",
-                hint=error.hint or "that device's own error, with its place, is the cause of this one",
+                hint=error.hint or "that device's own error, with its location, is the cause of this one",
             )
             failed.__cause__ = error
         return self._blaming(failed)

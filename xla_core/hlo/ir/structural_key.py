@@ -1,4 +1,4 @@
-"""Hashable keys by which structurally equal instructions and computations are found, ignoring names and metadata."""
+"""Hashable keys that are equal for structurally equal instructions and computations. Names and metadata don't count."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _multiply, _float_divide = _native(np.multiply), _native(np.true_divide)
 
 
 def multiply(a: Array, b: Array) -> Array:
-    """The product; integers wrap; `and` of pred."""
+    """The product. Integers wrap; for pred it is `and`."""
     return _complex_multiply(a, b) if CLASS[a.dtype] == "c" else _multiply(a, b)
 
 
@@ -69,7 +69,7 @@ def _complex_multiply(a: Array, b: Array) -> Array:
 
 
 def divide(a: Array, b: Array) -> Array:
-    """The quotient; integers truncate, x / 0 has all bits set, and INT_MIN / -1 is INT_MIN."""
+    """The quotient. Integers truncate; x / 0 has all bits set, and INT_MIN / -1 is INT_MIN."""
     kind = CLASS[a.dtype]
     if kind in "fe":
         return _float_divide(a, b)
@@ -114,7 +114,7 @@ def _complex_divide(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """The remainder a - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats."""
+    """The remainder a - trunc(a / b) * b, which has the sign of a. x rem 0 is x for integers and NaN for floats."""
     if CLASS[a.dtype] == "f":
         exact: Array = np.fmod(a, b)
         return exact
@@ -153,7 +153,7 @@ def _extreme(which: str, choose: np.ufunc, zero: Callable[[Array, Array], Array]
         zeros = (result == 0) & (a == b)
         return np.asarray(np.where(zeros, zero(a, b), result) if np.any(zeros) else result)
 
-    computed.__doc__ = f"The {which}; NaN if either is; lexicographic of complex."
+    computed.__doc__ = f"The {which}; NaN if either is NaN. Complex numbers are compared lexicographically."
     return computed
 
 
@@ -164,7 +164,7 @@ bitwise_not = _native(np.invert)
 
 
 def _shift(shift: np.ufunc) -> Callable[[Array, Array], Array]:
-    """Makes a logical shift, in which an amount of at least the width gives 0."""
+    """Makes a logical shift, which gives 0 if the amount is at least the width."""
 
     def computed(a: Array, amount: Array) -> Array:
         bits, by = signless(a), signless(amount)
@@ -179,7 +179,7 @@ shift_left, shift_right_logical = _shift(np.left_shift), _shift(np.right_shift)
 
 
 def shift_right_arithmetic(a: Array, amount: Array) -> Array:
-    """Shifts a right, filled by the sign bit, also of unsigned types; all sign bits where b is the width or more."""
+    """Shifts a right and fills with its highest bit, in unsigned types too. b may be the width or more."""
     width = BIT_WIDTH[a.dtype]
     unused = 8 * a.dtype.itemsize - width
     bits = signless(a)
@@ -189,7 +189,7 @@ def shift_right_arithmetic(a: Array, amount: Array) -> Array:
 
 
 def absolute(x: Array) -> Array:
-    """The absolute value, |INT_MIN| being INT_MIN; the modulus of complex."""
+    """The absolute value; the modulus of a complex number. |INT_MIN| is INT_MIN."""
     if CLASS[x.dtype] == "c":
         return np.asarray(np.abs(working(x)).astype(x.real.dtype))
     return _absolute(x)
@@ -199,7 +199,7 @@ _absolute = _native(np.abs)
 
 
 def sign(x: Array) -> Array:
-    """-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex."""
+    """-1, 0 or 1. For floats, zero keeps its sign and NaN gives NaN; for complex numbers it is x / |x|."""
     kind = CLASS[x.dtype]
     if kind == "c":
         wide = working(x)
@@ -222,7 +222,7 @@ def population_count(x: Array) -> Array:
 
 
 def count_leading_zeros(x: Array) -> Array:
-    """How many bits are zero above the highest set one."""
+    """The number of zero bits above the highest bit that is set."""
     if CLASS[x.dtype] == "b":
         return ~x
     width = BIT_WIDTH[x.dtype]

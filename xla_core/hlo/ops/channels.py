@@ -221,7 +221,7 @@ entry(
     _send_done_shape,
     lambda context, instruction, values: TOKEN,
     *_ASYNC,
-    doc="The token after a send has ended.",
+    doc="Waits for a send; returns its token.",
     waits_for=(Opcode.SEND,),
     **_CHANNEL,
 )
@@ -240,7 +240,7 @@ entry(
     lambda operands, attributes, declared: Shape.tuple([_check_started(operands[0], "recv"), Shape.token()]),
     _recv_done,
     *_ASYNC,
-    doc="(data, token), once there.",
+    doc="Waits for the data; returns (data, token).",
     waits_for=(Opcode.RECV,),
     **_CHANNEL,
 )

@@ -85,7 +85,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         shapes.rooted_broadcast,
         evaluation.collective_broadcast,
         {**_GROUPS, **_ROOT, "groups": GroupRule(of_partitions=True, equal=False, complete=False)},
-        "The operand of a group's root: the first device, or what the last operand says.",
+        "The operand of a group's root: the first device, or the one that the last operand names.",
     ),
     (
         Opcode.COLLECTIVE_REDUCE,
@@ -93,7 +93,8 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         shapes.rooted_reduce,
         evaluation.collective_reduce,
         {**_GROUPS, **_ROOT, **_LAYOUT, **_GLOBAL, **_COMBINES, "groups": GroupRule(equal=False, complete=False)},
-        "A group's root (the first device, or what the last operand says) gets the combined operands, others zeros.",
+        "A group's root (the first device, or the one that the last operand names) gets the combined operands; the "
+        "others get zeros.",
     ),
     (
         Opcode.COLLECTIVE_PERMUTE,
@@ -124,7 +125,7 @@ _ASYNCHRONOUS: tuple[tuple[Opcode, bool, ShapeRule, dict[str, Any]], ...] = (
 for _opcode, _is_pair, _rule, _attributes in _ASYNCHRONOUS:
     _start = Opcode(f"{_opcode}-start")
     _fields = {**_attributes, "operands_at": (0,) if _is_pair else None}
-    _doc = f"Starts {_opcode}, which other ops may run beside."
+    _doc = f"Starts {_opcode}, so that other ops may run at the same time."
     entry(_start, _SOME, _rule, OPS[_opcode].evaluate, *_TRAITS, doc=_doc, **_fields)
     _done = (shapes.done_pair, _second) if _is_pair else (same_shape, first_value)
     _fields = {"waits_for": (_start,), "result_at": (1,) if _is_pair else ()}

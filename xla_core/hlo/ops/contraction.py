@@ -294,7 +294,7 @@ def _scaled(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 _DIMENSIONS: dict[str, Any] = {
     "lhs_batch_dims": attr(
-        "ints", (), doc="Dimensions of the first operand that the result has, first, in this order."
+        "ints", (), doc="The dimensions of the first operand that become the result's first dimensions, in this order."
     ),
     "lhs_contracting_dims": attr("ints", (), shown=True, doc="Dimensions of the first operand that are summed over."),
     "rhs_batch_dims": attr("ints", (), doc="Those of the second operand, in the same order."),

@@ -89,7 +89,14 @@ _FLOATS, _COMPLEX_OR_FLOATS = elementwise(shapes.FLOATS), elementwise(shapes.COM
 _PARTS = elementwise(shapes.COMPLEX_OR_FLOATS, lambda t: t.component)
 
 _op(
-    Opcode.ADD, 2, _ANY, arithmetic.add, *_RING, ufunc=np.add, identity=_zero, doc="a + b; integers wrap; `or` of pred."
+    Opcode.ADD,
+    2,
+    _ANY,
+    arithmetic.add,
+    *_RING,
+    ufunc=np.add,
+    identity=_zero,
+    doc="a + b. Integers wrap; for pred it is `or`.",
 )
 _op(Opcode.SUBTRACT, 2, _NUMBERS, arithmetic.subtract, _EXACT, _SIGNLESS, doc="a - b; integers wrap.")
 _op(Opcode.MULTIPLY, 2, _ANY, arithmetic.multiply, *_RING, ufunc=np.multiply, identity=lambda t: 1)
@@ -142,7 +149,7 @@ _op(
     arithmetic.shift_left,
     _PRIMITIVE,
     _SIGNLESS,
-    doc="a << b; 0 where b is the width or more.",
+    doc="a << b, which is 0 if b is at least the width.",
 )
 _op(Opcode.SHIFT_RIGHT_ARITHMETIC, 2, _INTEGERS, arithmetic.shift_right_arithmetic, _SIGNLESS)
 _op(
@@ -152,7 +159,7 @@ _op(
     arithmetic.shift_right_logical,
     _PRIMITIVE,
     _SIGNLESS,
-    doc="a >> b, filled by zeros; 0 where b is the width or more.",
+    doc="a >> b, filled with zeros; it is 0 if b is at least the width.",
 )
 entry(
     Opcode.COMPLEX,
@@ -161,7 +168,7 @@ entry(
     _complex,
     Trait.ELEMENTWISE,
     _KEEPS_BITS,
-    doc="The complex number of two parts.",
+    doc="The complex number with the given real and imaginary parts.",
 )
 entry(
     Opcode.COMPARE,
@@ -178,7 +185,8 @@ entry(
         "enum",
         None,
         values="FLOAT TOTALORDER SIGNED UNSIGNED",
-        doc="The order. By default that of the element type; TOTALORDER orders floats by their bits, from -NaN to NaN.",
+        doc="The order: by default, that of the element type. TOTALORDER orders floats by their bits, from -NaN to "
+        "NaN.",
     ),
 )
 _op(
@@ -200,7 +208,8 @@ entry(
     shapes.stochastic_converted,
     lambda context, i, values: conversion.stochastic_convert(values[0], values[1], i.shape.dtype),
     Trait.ELEMENTWISE,
-    doc="Converts to an integer, away from zero with the probability of the fraction, by the random bits.",
+    doc="Rounds to an integer. The random bits decide the direction: away from zero with the probability of the "
+    "fraction.",
 )
 
 _op(
@@ -214,7 +223,7 @@ _op(
 )
 _op(Opcode.NEGATE, 1, _NUMBERS, arithmetic.negate, _EXACT, _PRECISE, _SIGNLESS, doc="-x; integers wrap.")
 _op(Opcode.SIGN, 1, _NUMBERS, arithmetic.sign, _PROJECTION, _EXACT, _PRECISE)
-_op(Opcode.NOT, 1, _BITS, arithmetic.bitwise_not, _EXACT, _SIGNLESS, doc="Bitwise not; logical of pred.")
+_op(Opcode.NOT, 1, _BITS, arithmetic.bitwise_not, _EXACT, _SIGNLESS, doc="Bitwise not; for pred, logical not.")
 _op(Opcode.POPCNT, 1, _BITS, arithmetic.population_count, _SIGNLESS)
 _op(Opcode.COUNT_LEADING_ZEROS, 1, _BITS, arithmetic.count_leading_zeros, _SIGNLESS)
 _op(
@@ -224,7 +233,7 @@ _op(
     arithmetic.floor,
     _PROJECTION,
     _PRECISE,
-    doc="The largest whole number that is not larger.",
+    doc="The largest whole number that is at most x.",
 )
 _op(
     Opcode.CEIL,
@@ -233,7 +242,7 @@ _op(
     arithmetic.ceil,
     _PROJECTION,
     _PRECISE,
-    doc="The smallest whole number that is not smaller.",
+    doc="The smallest whole number that is at least x.",
 )
 _op(
     Opcode.ROUND_NEAREST_EVEN,
@@ -258,7 +267,7 @@ _op(
     1,
     elementwise(shapes.FLOATS, lambda t: ElementType.PRED),
     np.isfinite,
-    doc="Neither NaN nor infinite.",
+    doc="Whether x is neither NaN nor infinite.",
     predicate_result=True,
 )
 _op(Opcode.REAL, 1, _PARTS, lambda x: x.real if CLASS[x.dtype] == "c" else x, _KEEPS_BITS, doc="The real part.")
@@ -278,7 +287,8 @@ entry(
     Trait.ELEMENTWISE,
     _PRIMITIVE,
     _EXACT,
-    doc="The value in another type: floats round to nearest even, to integers they truncate and saturate (NaN is 0).",
+    doc="The value in another type. Floats round to nearest even; to integers, they truncate and saturate, and NaN "
+    "becomes 0.",
 )
 entry(
     Opcode.BITCAST_CONVERT,

@@ -300,7 +300,8 @@ entry(
     _scatter_shape,
     _scatter,
     Trait.SIGNLESS,
-    doc="The operands with updates combined into windows at scatter indices; windows that lie outside are skipped.",
+    doc="The operands with updates combined into windows at the scatter indices. Windows that are not within the "
+    "operand are skipped.",
     index_operands=lambda count: ((count - 1) // 2,),
     in_place_operands=lambda count: range((count - 1) // 2),
     same_sizes=_scatter_sizes,

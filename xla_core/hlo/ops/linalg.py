@@ -126,7 +126,7 @@ entry(
     lambda operands, attributes, declared: _check_square(operands[0]).without_layout(),
     _cholesky,
     Trait.SUPERLINEAR,
-    doc="The triangular factor of Hermitian matrices.",
+    doc="The triangular factor of each Hermitian matrix.",
     flops=lambda i: i.shape.num_elements * i.shape.dimensions[-1] / 3,
     lower=attr("bool", False),
 )

@@ -239,7 +239,7 @@ entry(
     _reshape,
     *_MOVES,
     Trait.CHEAP,
-    doc="The elements in row-major order under other dimensions.",
+    doc="The elements, in row-major order, as an array of other dimensions.",
     inferred_dimension=attr(
         "int", None, doc="The dimension whose size was inferred from a dynamic operand; it changes nothing else."
     ),
@@ -251,8 +251,8 @@ entry(
     _dynamic_reshape_shape,
     _dynamic_reshape,
     Trait.DATA_MOVEMENT,
-    doc="Reshape to sizes known at run time. Sizes beyond their bounds, or that do not hold the operand's elements, "
-    "are undefined: the evaluator refuses them; compiled code takes the nearest that are within the bounds.",
+    doc="A reshape to sizes known at run time. The result is undefined for sizes that exceed their bounds or have "
+    "another number of elements: the evaluator refuses them, and compiled code takes the nearest valid sizes.",
     index_operands=lambda count: range(1, count),
 )
 entry(
@@ -264,7 +264,7 @@ entry(
     Trait.PRIMITIVE,
     Trait.CHEAP,
     doc="Result dimension i is operand dimension dimensions[i].",
-    dimensions=attr("ints", doc="For each dimension of the result, the dimension of the operand that it is."),
+    dimensions=attr("ints", doc="For each dimension of the result, the dimension of the operand that becomes it."),
     sharding_rule=sharding_rules.of_transpose,
 )
 entry(
@@ -299,7 +299,8 @@ entry(
     _pad,
     *_MOVES,
     Trait.PRIMITIVE,
-    doc="The second operand, a scalar, before, after and between the elements of the first; negative edges remove.",
+    doc="The first operand with the second, a scalar, added before, after and between its elements. Negative edge "
+    "padding removes elements.",
     padding=attr(
         "padding",
         doc="For each dimension, the elements that are added before, after, and between two neighbours.",

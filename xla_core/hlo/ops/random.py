@@ -115,6 +115,6 @@ entry(
     _rng_get_and_update_state,
     Trait.NONDETERMINISTIC,
     Trait.SIDE_EFFECT,
-    doc="The execution's random state, which it then advances by delta.",
+    doc="The execution's random state. The op then advances the state by delta.",
     delta=attr("int"),
 )

@@ -129,13 +129,13 @@ entry(
     Trait.EXACT_IN_WIDER_INTEGERS,
     Trait.SIGNLESS,
     Trait.ACCUMULATES,
-    doc="Combines the elements along dimensions by to_apply, in an order of its own. The operands are arrays, then as "
-    "many scalars, from which the results begin.",
+    doc="Combines the elements along dimensions by to_apply, in an unspecified order. The operands are arrays, then "
+    "as many scalars, which are the initial values.",
     same_sizes=lambda attributes, ranks: alike(ranks[: len(ranks) // 2]),
     applications=lambda i: max(i.operand(0).shape.num_elements - next(i.shape.leaves()).num_elements, 0),
     dimensions=attr("ints", doc="The dimensions that the result no longer has."),
     to_apply=attr(
-        "computation", doc="Combines two values, of each operand, into one. It takes them in any order and grouping."
+        "computation", doc="Combines two values of each operand into one. It may be applied in any order and grouping."
     ),
     sharding_rule=sharding_rules.of_reduce,
 )
@@ -146,7 +146,7 @@ entry(
     lambda context, instruction, values: context.map(instruction.attribute("to_apply"), values)[0],
     Trait.ELEMENTWISE,
     Trait.SIGNLESS,
-    doc="to_apply of the operands, element by element.",
+    doc="Applies to_apply to the operands, element by element.",
     applications=lambda i: i.shape.num_elements,
     dimensions=attr("ints", (), shown=True),
     to_apply=attr("computation"),

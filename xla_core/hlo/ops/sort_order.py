@@ -119,7 +119,9 @@ class _Comparator:
 
 
 def _by_keys(context: EvaluationContext, keys: Sequence[_Key], operands: Sequence[Array]) -> Array | None:
-    """Returns None if a NaN is among values whose comparison doesn't order it, which no key can express."""
+    """Sorts by the keys. Returns None if the values have a NaN that their comparison doesn't order, since no key
+    expresses that.
+    """
     columns = []
     known: dict[HloInstruction, Array] = {}
     for expression, descending, is_total in keys:

@@ -62,7 +62,7 @@ def _check_sized_dimension(operand: Shape, attributes: Attributes) -> None:
     (axis,) = attributes["dimensions"]
     check(
         operand.dimensions[axis] <= INT_MAX,
-        lambda: f"dimension {axis} of {operand.without_layout()} has more elements than s32 can say",
+        lambda: f"dimension {axis} of {operand.without_layout()} has more elements than s32 can represent",
     )
 
 
@@ -104,7 +104,7 @@ def _bitcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: 
 
 
 def _has_the_bytes_of(operand: Shape, result: Shape) -> bool:
-    """Whether both have as many bytes in memory that holds each element in bytes of its own."""
+    """Whether both shapes have the same number of bytes when each element takes whole bytes."""
     is_packed = any(s.layout is not None and s.layout.element_size_in_bits for s in (operand, result))
     return not is_packed and operand.byte_size == result.byte_size
 
@@ -155,7 +155,7 @@ entry(
     *_FREE,
     *_FORWARDS,
     Trait.NO_OPERAND_REQUIRED,
-    doc="The operands as one value.",
+    doc="A tuple of the operands.",
 )
 entry(
     Opcode.GET_TUPLE_ELEMENT,
@@ -188,12 +188,18 @@ entry(
     *_FORWARDS,
     Trait.BITWISE,
     Trait.INDEX_MAP,
-    doc="The operand's bytes under another shape; in-memory order is that of the layouts.",
+    doc="The operand's bytes, in memory order, as an array of another shape and layout.",
     result_layout=attr("braced", None),
 )
 _ORDER = (Trait.NOP, Trait.BARRIER)
 entry(
-    Opcode.OPT_BARRIER, 1, same_shape, first_value, *_ORDER, Trait.FORWARDING, doc="The operand; nothing moves across."
+    Opcode.OPT_BARRIER,
+    1,
+    same_shape,
+    first_value,
+    *_ORDER,
+    Trait.FORWARDING,
+    doc="The operand. No instruction is moved across an opt-barrier.",
 )
 entry(
     Opcode.DOMAIN,
@@ -202,7 +208,7 @@ entry(
     first_value,
     *_ORDER,
     Trait.FORWARDING,
-    doc="The operand; marks where an attribute changes (sharding).",
+    doc="The operand. It marks where an attribute, such as the sharding, changes.",
     domain=attr("braced", None),
 )
 entry(
@@ -212,7 +218,7 @@ entry(
     lambda context, instruction, values: TOKEN,
     *_ORDER,
     Trait.NO_OPERAND_REQUIRED,
-    doc="A token after all operand tokens.",
+    doc="A token that is ready after all operand tokens.",
 )
 entry(
     Opcode.ADD_DEPENDENCY,
@@ -221,7 +227,7 @@ entry(
     first_value,
     *_ORDER,
     Trait.FORWARDING,
-    doc="The first operand, after the second (a token) is there.",
+    doc="The first operand, once the second one, a token, is ready.",
 )
 entry(
     Opcode.GET_DIMENSION_SIZE,
@@ -236,8 +242,8 @@ entry(
     2,
     _set_dimension_size_shape,
     _set_dimension_size,
-    doc="The operand with a dimension of the given size; elements beyond it are undefined. So is a size below 0 or "
-    "above the bound: the evaluator refuses it; compiled code, which cannot, takes the nearest that is within.",
+    doc="The operand with one dimension set to a size; elements beyond it are undefined. The result is undefined for "
+    "a size below 0 or above the bound: the evaluator refuses it, and compiled code takes the nearest size within.",
     index_operands=lambda count: (1,),
     dimensions=attr("ints"),
 )

@@ -200,7 +200,8 @@ entry(
     _select_and_scatter,
     Trait.SIGNLESS,
     Trait.SUPERLINEAR,
-    doc="Selects one element a window of the operand and combines the source into its place; the gradient of pooling.",
+    doc="Selects one element of each window of the operand, and combines the source into its place. This is the "
+    "gradient of pooling.",
     flops=lambda i: i.operand(1).shape.num_elements * _window_size(i),
     window=attr("window", ()),
     select=attr("computation"),

@@ -1,1 +1,1 @@
-"""What a value is: its element type, shape and layout, its literal, and how two arrays are compared."""
+"""Values: element types, shapes, layouts and literals, and the comparison of two arrays."""
