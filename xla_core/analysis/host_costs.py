@@ -69,7 +69,7 @@ class PlacementCosts:
 
 
 def trips(instruction: HloInstruction) -> float:
-    """How often control flow runs its computations; a guess where a loop doesn't say."""
+    """How often control flow runs its computations; an assumed count for loops whose trip count is unknown."""
     if instruction.opcode != Opcode.WHILE:
         return 1.0
     known = known_trip_count(instruction)

@@ -1,6 +1,6 @@
 """Finds the results of a module that may differ between correct executions.
 
-They depend on nondeterministic ops, or on eigenvectors or singular vectors, whose signs LAPACK leaves open.
+They depend on nondeterministic ops, or on eigenvectors or singular vectors, whose signs LAPACK does not specify.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class _Tracer:
             if not shape.is_token  # a token orders effects and carries no data
         )
         if instruction.opcode in (Opcode.RECV, Opcode.RECV_DONE):
-            depends = self._module_begins  # a device may send what it drew at random
+            depends = self._module_begins  # a device may send random values
         return _all(depends, instruction.shape)
 
     def _loop(self, loop: HloInstruction, state: Leaves) -> Leaves:

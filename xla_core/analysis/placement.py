@@ -34,7 +34,7 @@ class InstructionPlacement:
             ops that its decomposition needs instead, if they are enough.
         bytes_to_host, bytes_to_device: operands and results that cross between the two in one run of the instruction.
         location: its place in the user's program.
-        part: the instruction by which the host runs it together with others; "" on the device.
+        part: the instruction that groups it with others for the host; "" on the device.
         saves: for an instruction that the device lacks, the estimated seconds that one run of the program would save if
             the device had it: the transfers, and the difference between its time on the host and on the device.
     """
@@ -141,7 +141,7 @@ class _Placing:
             )
 
     def _along(self, i: HloInstruction) -> str:
-        """Why the host runs an instruction that the device supports."""
+        """The reason why the host runs an instruction that the device supports."""
         transfers = sum(self._costs.transfer(s) for s in (i.shape, *(o.shape for o in i.operands)))
         saved = max(self._seconds([i]), 0.0)
         return (
@@ -177,10 +177,10 @@ def placement_text(placement: Sequence[InstructionPlacement]) -> str:
 
 
 def host_summary(placement: Sequence[InstructionPlacement]) -> str:
-    """What the host runs, and what the device would need instead, in one sentence; "" if it runs nothing.
+    """One sentence that says what the host runs and what the device lacks for it; "" if the host runs nothing.
 
-    What would save most by the estimate of `InstructionPlacement.saves` comes first. Calls of Python functions are left
-    out, because no device can run them.
+    Lacks are ordered by `InstructionPlacement.saves`, the largest first. Calls of Python functions are left out,
+    because no device can run them.
     """
     on_host = [p for p in placement if p.on_host and not _calls_python(p)]
     if not on_host:

@@ -131,7 +131,7 @@ def _state_index(value: HloInstruction, computation: HloComputation) -> int | No
 
 
 def _peeled(value: HloInstruction) -> HloInstruction:
-    """The scalar that a scalar is a copy or another form of."""
+    """Follows copies and ops that rearrange one element to the original scalar."""
     while value.shape.is_array and value.shape.num_elements == 1 and (value.op.rearranges or value.opcode in _SAME):
         value = value.operands[0]
     return value

@@ -24,7 +24,7 @@ Invariant = Callable[[HloModule], None]
 """A check that raises XlaError for a module that is not valid."""
 
 PassObserver = Callable[[str, str, HloModule], None]
-"""Called after each pass that changed the module: (its pipeline, its name, the module, which it must not change)."""
+"""Called after each pass that changed the module: (pipeline, name, module). The observer must not change the module."""
 
 PassStart = Callable[[str, str], None]
 """Called before each pass: (its pipeline, its name)."""

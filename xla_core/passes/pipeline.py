@@ -64,7 +64,7 @@ def _target(target: TargetConfig, options: CompileOptions) -> HloPass:
 
 
 def lapack_expansion(target: TargetConfig) -> HloPass:
-    """Makes loops of the calls of LAPACK that the target doesn't support."""
+    """Expands LAPACK calls that the target doesn't support to loops."""
     return LapackExpander(lambda call: not target.supports(call))
 
 
@@ -91,7 +91,7 @@ def _simplification_after_legalization(target: TargetConfig, options: CompileOpt
 
 
 def _host_offloading(target: TargetConfig, options: CompileOptions) -> HloPass:
-    """Empty unless the host runs what the target lacks."""
+    """Empty unless the host runs instructions that the target lacks."""
     passes = [HostOffloading(target)] if options.fallback == "host" else []
     return HloPassPipeline("host-offloading", passes)
 

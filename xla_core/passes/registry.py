@@ -35,7 +35,7 @@ _NAMES = {
         sort-simplifier transpose-folding tuple-simplifier zero-sized-hlo-elimination
     """,
 }
-"""Room below xla_core.passes -> its passes. Each is the class of that name in the file of that name."""
+"""Subpackage of xla_core.passes -> its passes. Each is the class of that name in the file of that name."""
 
 PASSES: dict[str, PassFactory | str] = {
     name: f"{room}.{name.replace('-', '_')}:{''.join(map(str.capitalize, name.split('-')))}"

@@ -30,8 +30,7 @@ class RewritePass(HloPass):
     """Applies `rules` to every computation.
 
     Args:
-        accept: whether an instruction that a rule added may stay; if one may not, the rewrite is undone. None accepts
-            all.
+        accept: whether an instruction that a rule added may stay; otherwise the rewrite is undone. None accepts all.
     """
 
     rules: Mapping[Opcode, Sequence[Rule]]

@@ -206,7 +206,7 @@ def _with_lacks(target: TargetConfig, lacks: Iterable[Lack]) -> TargetConfig:
 
 
 def _all_that_lacks(target: TargetConfig, instruction: HloInstruction) -> Support:
-    """Like `TargetConfig.supports`, but names all lacks of the instruction, not only those that are found first."""
+    """Like `TargetConfig.supports`, but returns all lacks of the instruction, not only the first ones."""
     answer = first = target.supports(instruction)
     found: dict[Lack, None] = {}
     while isinstance(answer, Unsupported) and not found.keys() >= set(answer.lacks):

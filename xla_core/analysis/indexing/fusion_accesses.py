@@ -53,7 +53,7 @@ def joined(variables: Sequence[Variable]) -> IndexExpr:
 
 
 def looped(instruction: HloInstruction, accesses: Sequence[Access], loops: Loops) -> Sequence[Access]:
-    """Rewrites the accesses of an accumulating instruction for other loops than one for each variable."""
+    """Rewrites the accesses of an accumulating instruction for loops other than one loop for each variable."""
     own = _own_variables(accesses)
     if not own:
         return accesses

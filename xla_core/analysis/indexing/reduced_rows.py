@@ -1,4 +1,4 @@
-"""ReducedRows: what a reduction combines, as rows of an array in memory."""
+"""ReducedRows: the elements that a reduction combines, as rows of an array in memory."""
 
 from __future__ import annotations
 

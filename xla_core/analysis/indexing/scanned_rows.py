@@ -14,7 +14,7 @@ from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 
 SHORT_SCAN = 16
-"""A row with so many elements at most is as fast as any other window."""
+"""Rows of at most this many elements are as fast as any other window, and are not treated as scans."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """while_loop_unroller: replaces short loops with copies of their bodies (XLA: xla/service/while_loop_unroller.h).
 
 Where the host starts each kernel of a loop, a body of small arrays takes longer to start than to compute. Kernels are
-fused across the iterations of an unrolled loop, and what depends on the number of the iteration becomes constant.
+fused across the iterations of an unrolled loop, and values that depend on the iteration number become constant.
 """
 
 from __future__ import annotations

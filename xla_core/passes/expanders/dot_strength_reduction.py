@@ -40,7 +40,7 @@ def _sides(dot: HloInstruction) -> tuple[HloInstruction, HloInstruction] | None:
     shapes = [dot.shape, *(o.shape for o in dot.operands)]
     contracted = [dot.attribute(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
     if (
-        dot.attribute("algorithm") is not None  # it says how to round and to add
+        dot.attribute("algorithm") is not None  # the algorithm says how to round and to add
         or len({s.element_type for s in shapes}) > 1
         or dot.shape.element_type not in (ElementType.F32, ElementType.F64)
         or any(s.layout is not None and not s.layout.is_row_major for s in shapes)

@@ -26,7 +26,7 @@ _PERTURBED = "tridiagonal_solve_perturbed_ffi"
 class LapackExpander(OpExpander):
     """Computes the results of LAPACK's routines by loops over columns, and spectra by iterations until they converge.
 
-    Where a result isn't unique, such as the signs of eigenvectors, it may be another one than LAPACK's.
+    Results that aren't unique, such as the signs of eigenvectors, may differ from LAPACK's.
     """
 
     opcodes = frozenset({Opcode.CUSTOM_CALL})

@@ -39,7 +39,7 @@ class ProductSplitter(OpExpander):
         return self._parts(instruction) > 1
 
     def _parts(self, dot: HloInstruction) -> int:
-        """The number of parts of each sum that takes the least time; 1 if that isn't much less than without parts."""
+        """The number of parts of each sum that takes the least time; 1 if splitting the sums saves little time."""
         space = product_space(dot) if self._parallel.has_blocks else None
         if space is None:
             return 1

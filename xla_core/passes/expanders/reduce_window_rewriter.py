@@ -26,8 +26,9 @@ from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 class ReduceWindowRewriter(OpExpander):
     """Rewrites the scans that `scanned_rows` finds, and those by other computations. It applies the initial value once.
 
-    Other computations, such as the logarithm of a sum of exponentials, are elementwise. Two initial values must give
-    the initial value: then any number of them in the padding does, because a computation combines in any grouping.
+    Other computations, such as the logarithm of a sum of exponentials, are elementwise. Two initial values must combine
+    to the initial value. Then any number of them in the padding does too, because a computation may combine in any
+    grouping.
     """
 
     opcodes = frozenset({Opcode.REDUCE_WINDOW})

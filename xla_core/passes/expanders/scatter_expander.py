@@ -44,7 +44,7 @@ class CanonicalScatter:
 
 
 def canonical_scatter(instruction: HloInstruction, b: Builder) -> CanonicalScatter:
-    """Adds what brings a scatter's indices and updates into the order of `CanonicalScatter`."""
+    """Adds the instructions that bring a scatter's indices and updates into the order of `CanonicalScatter`."""
     attribute = instruction.attribute
     n = len(instruction.operands) // 2
     inputs, updates = instruction.operands[:n], instruction.operands[n + 1 :]

@@ -1,4 +1,4 @@
-"""scatter_sorter: sorts the updates of a scatter by their places.
+"""scatter_sorter: sorts the updates of a scatter by the elements that they update.
 
 (XLA: xla/service/scatter_determinism_expander.h.)
 """
@@ -24,10 +24,10 @@ _NUMBER = Shape(ElementType.S32)
 
 
 class ScatterSorter(OpExpander):
-    """Makes updates of one place neighbours, in their order, so that one thread combines them.
+    """Makes updates of the same element neighbours, in their order, so that one thread combines them.
 
-    Windows that may overlap in part are taken apart into updates of single elements. Scatters whose updates may be
-    combined in any order, or are few, are left as they are.
+    Windows that may overlap in part are split into updates of single elements. Scatters whose updates may be combined
+    in any order, or are few, are left as they are.
 
     Args:
         parallel: says which updates may be combined in another way.

@@ -88,7 +88,7 @@ class _FusedKernel:
         return self.rows is None and all(Trait.ACCUMULATES not in i.op.traits for i in self.indices)
 
     def is_accumulated(self, users: Sequence[HloInstruction]) -> bool:
-        """Whether an accumulation of the kernel needs what `users` read at each of its steps."""
+        """Whether an accumulation of the kernel needs the operands of `users` at each of its steps."""
         return any(user in self.accumulated or Trait.ACCUMULATES in user.op.traits for user in users)
 
     def indices_of(self, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices:
@@ -105,7 +105,7 @@ class _FusedKernel:
         return found
 
     def by_rows(self, producer: HloInstruction) -> _FusedKernel | None:
-        """This kernel, or the same one divided by rows, if it can compute a reduction once a row; else None."""
+        """Returns this kernel or a copy divided by rows, if that computes the reduction once a row; else None."""
         rows = reduced_rows(producer)
         if rows is None or not 1 < rows.elements <= self.policy.longest_row(rows):
             return None
@@ -134,7 +134,7 @@ class _FusedKernel:
         return self.size + self.policy.code_size(producer) * len(self._copies_of(producer))
 
     def _copies_of(self, producer: HloInstruction) -> Copies:
-        """Returns the code of `producer` that the kernel's instructions need, as far as a kernel can have so much."""
+        """Returns the copies of `producer`'s code that the kernel's instructions need, up to the kernel's limit."""
         found: set[tuple[Scope, Index]] = set()
         for user in dict.fromkeys(producer.users):
             branches = user.opcode == Opcode.CONCATENATE and len(user.operands) > 1
@@ -277,9 +277,9 @@ class _Partition:
         if kernel.size_with(producer) > preferences.max_instructions:
             return None
         if combines and (list(indices) != [kernel.space.root] or kernel.is_accumulated(users)):
-            # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators, and
-            # not at each step of another reduction. With blocks of threads, every thread would compute what isn't
-            # computed once a row.
+            # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators, and not
+            # at each step of another reduction. With blocks of threads, every thread would repeat a computation that
+            # isn't done once for each row.
             rows = reduced_rows(producer)
             if policy.parallel.has_blocks:
                 is_fast = divided is not None and all(map(is_of_row, indices))

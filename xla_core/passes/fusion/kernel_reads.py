@@ -18,7 +18,7 @@ Members = Collection[HloInstruction]
 
 
 def fits_rows(rows: ReducedRows, members: Members) -> bool:
-    """Whether every result of a kernel has an element for each element of the rows, or one element a row."""
+    """Whether every result of a kernel has one element for each element of the rows, or one for each row."""
     roots = [root for member in members for root in fused_roots(member)]
     alone = (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.CONCATENATE)
     return all(root.opcode not in alone and rows.fits(next(root.shape.leaves())) for root in roots)

@@ -126,9 +126,9 @@ class FusionPolicy:
         return 0.0
 
     def repetition_cost(self, producer: HloInstruction, times: float) -> float:
-        """Returns what it costs to compute `times` elements of `producer` again, rather than to load them."""
+        """Returns the extra cost of computing `times` elements of `producer` again instead of loading them."""
         if Trait.INDEX_MAP in producer.op.traits:
-            return 0.0  # its operand is loaded in its place
+            return 0.0  # its operand is loaded instead
         loads = sum(1 for operand in producer.operands if not self.is_free(operand))
         return max(0.0, times) * max(0.0, self.cost(producer) + loads - 1.0)
 

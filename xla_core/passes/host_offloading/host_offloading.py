@@ -1,8 +1,8 @@
 """host-offloading: makes a computation of each part of a program that the host runs.
 
-The device lacks some instructions of the part; others stay with them (see `sides`). The part becomes a fusion of kind
-kCustom with the frontend attribute `_xla_compute_type="host"`, so that its operands and results cross once, and no
-value between its instructions does. (XLA: xla/hlo/transforms/offloaded_instruction_wrapper.h.)
+A part consists of instructions that the device lacks and of others that stay with them (see `sides`). The part becomes
+a fusion of kind kCustom with the frontend attribute `_xla_compute_type="host"`, so that its operands and results cross
+once, and no value between its instructions does. (XLA: xla/hlo/transforms/offloaded_instruction_wrapper.h.)
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from xla_core.target import TargetConfig
 
 
 class HostOffloading(HloPass):
-    """Joins what the host runs into as few computations as possible, without cycles through the device."""
+    """Joins the instructions that the host runs into as few computations as possible, without cycles through the
+    device.
+    """
 
     def __init__(self, target: TargetConfig) -> None:
         self._target = target
@@ -33,7 +35,7 @@ class HostOffloading(HloPass):
         divider = Divider(module, self._target)
         changed = False
         seen = {module.entry: None}
-        for computation in (waiting := [module.entry]):  # callers first: what a loop on the host runs is left out
+        for computation in (waiting := [module.entry]):  # callers first, to leave out bodies of the host's loops
             for part in _parts(computation, divider):
                 changed |= _wrap(part, divider)
             for callee in (c for i in computation.instructions for c in control_flow_callees(i)):
@@ -82,7 +84,7 @@ def _levels(order: Sequence[HloInstruction], members: Collection[HloInstruction]
                 returns = operand in members and i not in members
                 level = max(level, levels[leader(operand)] + returns)
         levels[leader(i)] = level
-    for i in reversed(order):  # what only later instructions of the host need runs with them
+    for i in reversed(order):  # an instruction that only later instructions of the host use runs with them
         users = [u for u in i.users if leader(u) is not leader(i)]
         if i in members and leader(i) is i and not i.shape.is_tuple and users and all(u in members for u in users):
             levels[i] = max(levels[i], min(levels[leader(u)] for u in users))
@@ -94,9 +96,7 @@ def _wrap(part: Sequence[HloInstruction], divider: Divider) -> bool:
     roots = [i for i in part if i.is_root or any(u not in inside for u in i.users)]
     if not roots:
         return False
-    free = dict.fromkeys(
-        o for i in part for o in i.operands if divider.is_free(o)
-    )  # in an order that is always the same
+    free = dict.fromkeys(o for i in part for o in i.operands if divider.is_free(o))  # in a deterministic order
     free |= dict.fromkeys(o for i in list(free) for o in i.operands)
     fusion = replace_with_fusion(roots, [*free, *part], "kCustom", "host_computation")
     fusion.attributes["frontend_attributes"] = (HOST_COMPUTE,)

@@ -1,8 +1,8 @@
 """Chooses which instructions run on the device and which on the host.
 
 The division of a computation is the cheapest cut of its graph: an instruction costs the time that it takes on its side,
-and a value that is used on the other side costs a transfer. What the device doesn't support is on the host. A supported
-instruction stays with them if its transfers would take longer than the device saves.
+and a value that is used on the other side costs a transfer. Instructions that the device doesn't support run on the
+host. A supported instruction stays with them if its transfers would take longer than the device saves.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Divider:
         return found
 
     def is_free(self, i: HloInstruction) -> bool:
-        """Whether both sides may compute an instruction by themselves, because that costs almost nothing."""
+        """Whether each side may compute the instruction itself, because that costs almost nothing."""
         if i.opcode == Opcode.CONSTANT:
             return i.shape.is_array
         if i.opcode == Opcode.BROADCAST and i.operand(0).opcode == Opcode.CONSTANT and not i.operand(0).shape.rank:
@@ -91,7 +91,7 @@ class Divider:
         return Division(tuple(i for i in order if nodes.get(i) in on_host), (cut + base) * 1e-9)
 
     def _add_transfers(self, graph: MinCut, i: HloInstruction, nodes: Mapping[HloInstruction, int]) -> None:
-        """Adds what it costs that a value is used on the other side; on one side it is transferred once."""
+        """Adds the cost of using a value on the other side. A value is transferred once to each side."""
         node = nodes[i]
         users = {nodes[u] for u in i.users if u in nodes} - {node}
         if i.is_root:
@@ -123,7 +123,7 @@ class Divider:
 
 
 def leader(i: HloInstruction) -> HloInstruction:
-    """The instruction on whose side another one is: an element is with its tuple, a loop's state with the loop."""
+    """The instruction that decides on which side this one runs: the tuple of an element, the loop of a loop's state."""
     while True:
         users = i.users
         if _names_a_result(i):

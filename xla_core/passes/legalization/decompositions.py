@@ -40,7 +40,8 @@ _MODULES = (
 def decomposition(*opcodes: Opcode, needs: Sequence[Opcode] = ()) -> Callable[[Rule], Rule]:
     """Adds a rule to the table, to be tried after those that are there already.
 
-    The rule is for targets that have the ops of `needs` themselves. So two ops may be written in each other.
+    The rule applies only to targets that support the ops of `needs`. Therefore each of two ops may be decomposed into
+    the other.
     """
 
     def register(rule: Rule) -> Rule:

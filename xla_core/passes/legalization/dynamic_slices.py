@@ -1,4 +1,4 @@
-"""Decomposes reads and writes at computed places, and pad, for devices that move data at constant places only."""
+"""Decomposes dynamic slices, dynamic updates and pad, for devices that read and write at constant indices only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xla_core.passes.legalization.decompositions import decomposition
 
 @decomposition(Opcode.DYNAMIC_SLICE)
 def _dynamic_slice(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Removes what is before and behind the slice, in each dimension by one power of two after another.
+    """Removes the elements before and behind the slice, in each dimension by one power of two after another.
 
     For each bit of the start, from the highest, it selects the array without its first or without its last elements.
     It copies about twice the operand's elements in all.
@@ -36,7 +36,7 @@ def _dynamic_slice(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.DYNAMIC_UPDATE_SLICE)
 def _dynamic_update_slice(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Pads the update in front or at the end by powers of two until it lies at its place, and selects it there."""
+    """Pads the update at the start or end by powers of two until it is at its start index, and selects it there."""
     x, update, starts = i.operand(0), i.operand(1), i.operands[2:]
     if not _are_scalars(starts):
         return None

@@ -1,4 +1,4 @@
-"""Decomposes elementwise ops, elementary functions among them, into ops that are nearer to a target's."""
+"""Decomposes elementwise ops, elementary functions among them, into simpler ops."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Formula = Callable[..., "HloExpression | None"]
 
 
 def _formula(opcode: Opcode, *, is_complex: bool = False, needs: Sequence[Opcode] = ()) -> Callable[[Formula], Formula]:
-    """Registers a formula as the decomposition of an op; complex numbers have others unless `is_complex`."""
+    """Registers a formula as the decomposition of an op. It applies to complex numbers only if `is_complex` is set."""
 
     def register(formula: Formula) -> Formula:
         def rule(i: HloInstruction, b: Builder) -> HloInstruction | None:

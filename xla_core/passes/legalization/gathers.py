@@ -24,7 +24,7 @@ _INDEX = Shape(ElementType.S32)
 
 @decomposition(Opcode.GATHER)
 def _gather(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Writes the slice at each position to all places of the result whose indices name it.
+    """Writes the slice at each position to all places of the result whose index selects it.
 
     This is for small operands and many indices. For others, the expander takes a slice for each index vector.
     """

@@ -137,7 +137,7 @@ def _without_partial_decompositions(
     return lambda i: Ok() if i in whole else supports(i)
 
 
-_TRANSFER_BYTES = 1 << 16  # what could be transferred in the time that a transfer takes to start
+_TRANSFER_BYTES = 1 << 16  # the bytes that could be transferred in the time that a transfer takes to start
 
 
 def _bytes_crossed(i: HloInstruction) -> int:
@@ -170,7 +170,7 @@ class _Legalizer:
         self._own = own
         self._seen: set[HloComputation] = set()
         self.unmet: list[Unmet] = []
-        self._missing: list[Sequence[Lack]] = []  # what the decompositions of the current instruction need
+        self._missing: list[Sequence[Lack]] = []  # the ops that the decompositions of the current instruction need
         self._within: dict[HloInstruction, Unmet] = {}  # added instruction -> what it decomposes
         self.changed = False
 
@@ -186,7 +186,7 @@ class _Legalizer:
                 continue
             answer = self._supports(instruction)
             called = instruction.called_computations
-            if called and not _lacks_itself(instruction, answer):  # else its decompositions see what these apply
+            if called and not _lacks_itself(instruction, answer):  # decompositions see the originals
                 for applied in called:
                     self.rewrite(applied)
                 answer = self._supports(instruction)

@@ -1,4 +1,4 @@
-"""Says which few primitive ops would be enough for the instructions that the host runs."""
+"""Finds the few primitive ops that would be enough for the instructions that the host runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def with_primitive_lacks(
 ) -> Sequence[InstructionPlacement]:
     """Returns the placement with the primitive ops that decompositions lack in the place of the ops themselves.
 
-    An op keeps its own lacks where its decomposition needs more than a few primitive ops, or anything else.
+    An op keeps its own lacks if its decomposition needs many primitive ops, or anything else.
     """
     lacking = {p.name for p in placement if p.on_host and p.lacks and all(map(_is_op, p.lacks))}
     if not lacking:

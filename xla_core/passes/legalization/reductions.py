@@ -16,13 +16,13 @@ from xla_core.passes.legalization.decompositions import decomposition
 
 @decomposition(Opcode.REDUCE)
 def _reduce(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Combines the elements of each dimension in pairs until one is left, and that with the initial value.
+    """Combines the elements of each dimension in pairs until one is left, then combines that one with the initial
+    value.
 
-    This takes any number of operands and any elementwise reducer, for a device that reduces by few ops or by none. An
-    op that may combine elements in any order combines the halves of the dimension, which are contiguous. Any other
-    reducer combines neighbours, the innermost dimension first, because its result may depend on the row-major order,
-    as that of an argmax does, which breaks ties by position. A reducer that isn't elementwise is called for each
-    element.
+    It supports any number of operands and any elementwise reducer, for devices that support few reducers or none. An op
+    that may combine elements in any order combines the halves of the dimension, which are contiguous. Any other reducer
+    combines neighbours, the innermost dimension first, because its result may depend on the row-major order, as that of
+    an argmax does, which breaks ties by position. A reducer that isn't elementwise is called for each element.
     """
     computation = i.attribute("to_apply")
     count = len(i.operands) // 2

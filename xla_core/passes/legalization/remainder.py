@@ -32,7 +32,7 @@ def _of_floats(i: HloInstruction, b: Builder, x: HloInstruction, y: HloInstructi
     step = width - 2 - mantissa_bits  # bits that a mantissa may be shifted by
 
     def parts(v: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
-        """(mantissa, exponent) of a float as integers; those of 1 for zero, infinity and NaN."""
+        """(mantissa, exponent) of a float as integers. For zero, infinity and NaN, they are those of 1."""
         number = m.and_(m.greater(m.abs(v), 0.0), m.less(m.abs(v), float("inf")))
         bits = m.bits(m.choose(number, m.abs(v), 1.0))
         exponent = m.lshr(bits, mantissa_bits)

@@ -32,10 +32,12 @@ the rounds take at most as long as a loop over the elements would, and such a lo
 
 @decomposition(Opcode.SCATTER)
 def sort_scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Sorts single updates by their place, combines those of a place, and spreads the results over the operands.
+    """Sorts single updates by the element that they update, combines those of one element, and spreads the results over
+    the operands.
 
-    This is for many updates that may be combined in any order, or of which the last one counts, or no two of which have
-    one place. Others are applied in rounds, or, if they are few, by the expander's loop over index vectors.
+    This is for many updates that may be combined in any order, where only the last one of an element counts, or where
+    no element has two. Other updates are applied in rounds, or, if they are few, by the expander's loop over index
+    vectors.
     """
     computation: HloComputation = i.attribute("to_apply")
     apart = i.attribute("unique_indices") and is_elementwise_of_scalars(computation)
@@ -59,10 +61,10 @@ def sort_scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.SCATTER)
 def _scatter_in_rounds(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Sorts the operand's elements and the updates by their place, and applies all n-th updates of a place at once.
+    """Sorts the operand's elements and the updates by place, and applies the n-th update of every place in round n.
 
     This is for many updates that must be applied one after another, in the order of their index vectors. There are as
-    many rounds as the most updates of one place, and a limit of rounds for many elements.
+    many rounds as one place has updates at most; for many elements the number of rounds is limited.
     """
     computation, n = i.attribute("to_apply"), len(i.operands) // 2
     if not is_elementwise_of_scalars(computation) or not _has_types_of_computation(i):
@@ -104,7 +106,7 @@ def _scatter_in_rounds(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 
 def _applied_in_turn(i: HloInstruction, b: Builder, sorted_: Values, left: HloInstruction) -> Values:
-    """Applies the updates that are left to the elements before them, in one loop over all, or none if none are left."""
+    """Applies the remaining updates to the elements before them, in one loop, which has no iteration if none remain."""
 
     def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
         *now, is_any = changing
@@ -122,7 +124,7 @@ def _applied_in_turn(i: HloInstruction, b: Builder, sorted_: Values, left: HloIn
 
 @decomposition(Opcode.SCATTER)
 def _scatter_in_turn(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Calls a computation that isn't elementwise, because it has a loop in it, say, for one element after another."""
+    """Calls a computation that isn't elementwise (it contains a loop, for example) for one element after another."""
     indices = i.operands[len(i.operands) // 2]
     if is_elementwise_of_scalars(i.attribute("to_apply")) or indices.shape.element_type is not ElementType.S32:
         return None
@@ -168,7 +170,7 @@ def _has_types_of_computation(i: HloInstruction) -> bool:
 
 
 def _may_be_combined(computation: HloComputation) -> bool:
-    """Whether updates of a place may be combined with each other first, for each result on its own."""
+    """Returns for each result whether the updates of one place may first be combined with each other."""
     root, parameters = computation.root, computation.parameters
     n = len(parameters) // 2
     combined = root.operands if root.opcode == Opcode.TUPLE else [root]
@@ -212,7 +214,7 @@ def _shifted(x: HloExpression, count: int, fill: complex = 0) -> HloExpression:
 def _combined(
     b: Builder, computation: HloComputation, keys: HloExpression, values: Sequence[HloExpression]
 ) -> Sequence[HloExpression]:
-    """Combines each value with all of its key before it: those of 1, 2, 4, ... places before."""
+    """Combines each value with all earlier values of its key, in steps over 1, 2, 4, ... places."""
     apart = 1
     while apart < keys.shape.dimensions[0]:
         before = [_shifted(v, apart) for v in values]
@@ -228,8 +230,8 @@ def _spread(
 ) -> tuple[HloExpression, Sequence[HloExpression]]:
     """Moves the last values of each key to the place of the key; returns where there is one, and the values.
 
-    Values first move towards the start until they lie side by side, then away from it, by powers of two. All keep
-    their order and the distance never falls from one to the next, so that none meets another.
+    Values first move towards the start until they lie side by side, then away from it, by powers of two. All keep their
+    order and their distances never decrease from one to the next, so that none overwrites another.
     """
     count = keys.shape.dimensions[0]
     is_last = keys.differs(_shifted(keys, -1, _NONE)) & (keys < places)
@@ -250,7 +252,7 @@ def _spread(
 def _compressed(
     b: Builder, keys: HloExpression, values: Sequence[HloExpression], is_kept: HloExpression
 ) -> tuple[HloExpression, Sequence[HloExpression]]:
-    """Moves what is kept towards the start until it lies side by side; the keys of the rest become -1."""
+    """Moves the kept elements to the start, side by side; the keys of the rest become -1."""
     count = keys.shape.dimensions[0]
     numbers = HloExpression(b, b.add(Opcode.IOTA, shape=keys.shape, iota_dimension=0))
     rank = is_kept.astype(ElementType.S32)

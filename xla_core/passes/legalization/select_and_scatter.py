@@ -26,9 +26,9 @@ _NOT_SELECTED = -2  # differs from the index of every element and from that of p
 def _select_and_scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Scatters to one element of every window at once.
 
-    A window has an element no more than once, so those that an iteration writes are distinct. The iterations go from
-    the last element of the window to the first: each element of the result gets the sources in their order. Where a
-    window has more elements than the source, the expander's scatter takes fewer iterations.
+    A window contains an element at most once, so the elements that an iteration writes are distinct. The iterations go
+    from the last element of the window to the first: each element of the result gets the sources in their order. Where
+    a window has more elements than the source, the expander's scatter takes fewer iterations.
     """
     x, source, initial = i.operands
     window, computation = i.attribute("window"), i.attribute("scatter")

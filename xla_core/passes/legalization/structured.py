@@ -94,9 +94,9 @@ def _doubled(
 ) -> list[HloInstruction]:
     """Reduces the windows along a dimension to one element each.
 
-    It computes windows of 1, 2, 4, ... elements at every position, each from two of half the size. Those whose sizes
-    are the set bits of the window's size, one after another, make up the window: about 2 log2(n) steps for n elements.
-    Elements keep their order.
+    It computes windows of 1, 2, 4, ... elements at every position, each from two of half the size. The windows whose
+    sizes are the bits set in the window's size, one after another, make up the whole window. This takes about 2 log2(n)
+    steps for n elements. Elements keep their order.
     """
 
     def part(start: int, limit: int, stride: int = 1) -> list[HloInstruction]:
@@ -157,7 +157,7 @@ def _take(b: Builder, x: HloInstruction, places: np.ndarray, axis: int) -> HloIn
 
 @decomposition(Opcode.REVERSE)
 def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Pads a dimension in front to a power of two, then swaps halves, halves of halves, and so on."""
+    """Pads a dimension at the start to a power of two, then swaps halves, halves of halves, and so on."""
     x = i.operand(0)
     for d in i.attribute("dimensions"):
         sizes = x.shape.dimensions
@@ -181,7 +181,9 @@ def _get_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.SET_DIMENSION_SIZE)
 def _set_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """The operand. A result that is declared static has the size of its bound; another constant stays, as an error."""
+    """Returns the operand if the size is the bound. A static result can have no other size, so any other constant size
+    remains as an error.
+    """
     (operand, size), (d,) = i.operands, i.attribute("dimensions")
     if i.shape.is_dynamic or operand.shape.is_dynamic:
         return None
@@ -217,7 +219,9 @@ def _concatenate(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.IOTA)
 def _iota(i: HloInstruction, b: Builder) -> HloInstruction:
-    """A constant vector, repeated. A long vector is the sum of two short ones: of its rows' starts, and of one row."""
+    """Repeats a constant vector. A long vector is computed as the sum of two short ones: the starts of its rows, and
+    one row.
+    """
     d, kind = i.attribute("iota_dimension"), i.shape.element_type
     size = i.shape.dimensions[d]
 

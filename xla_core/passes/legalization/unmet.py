@@ -1,4 +1,4 @@
-"""What legalization could not rewrite, and the error that lists it by cause."""
+"""The instructions that legalization could not rewrite, and the error that lists them by cause."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Unmet:
 
     @property
     def path(self) -> Sequence[Unmet]:
-        """The instruction of the program, what was made of it, and so on, down to this one."""
+        """The chain of decompositions from the instruction of the program down to this one."""
         return (self,) if self.within is None else (*self.within.path, self)
 
     @property

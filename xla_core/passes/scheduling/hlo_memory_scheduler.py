@@ -163,7 +163,7 @@ class _Memory:
                 self._before(before, writer)
 
     def _predecessors(self, i: HloInstruction) -> list[HloInstruction]:
-        """What must precede an instruction."""
+        """The instructions that must precede an instruction."""
         effect = self.effect_before.get(i)
         return [*i.operands, *i.control_predecessors, *(() if effect is None else (effect,))]
 

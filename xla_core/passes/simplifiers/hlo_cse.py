@@ -33,7 +33,8 @@ class HloCse(HloPass):
 
 
 def _merge_instructions(computation: HloComputation, keys: StructuralKeys, fixed: EffectAnalysis) -> bool:
-    # (opcode, operands) -> the only such instruction, or all of them by their whole keys, which take longer to compute.
+    # (opcode, operands) -> the only such instruction, or a dictionary of them by their full keys, which are slow to
+    # compute.
     seen: dict[Hashable, HloInstruction | dict[Hashable, HloInstruction]] = {}
     changed = False
     for instruction in computation.post_order():

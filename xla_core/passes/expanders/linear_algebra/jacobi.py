@@ -1,7 +1,8 @@
 """Eigenvalues of Hermitian matrices and singular values, by Jacobi's one-sided method.
 
-A step makes pairs of columns orthogonal by rotations. The pairs of a step are disjoint and change in a round of
-tournament, so that after a sweep each column has met each other one. (Golub and Van Loan, Matrix Computations, 8.6.3.)
+A step makes pairs of columns orthogonal by rotations. The pairs of a step are disjoint. They change from step to step
+as in a round-robin tournament, so that a sweep pairs each column with every other one. (Golub and Van Loan, Matrix
+Computations, 8.6.3.)
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def reversed_in(x: Expression, *dimensions: int) -> Expression:
 
 
 def window(x: Expression, dimension: int, start: Expression, size: int) -> Expression:
-    """`size` elements of a dimension from a number s32[] on."""
+    """`size` elements of a dimension, beginning with index `start`, an s32[]."""
     sizes = list(x.shape.dimensions)
     sizes[dimension] = size
     zero = HloExpression(x.b, x.b.constant(0, start.shape))
@@ -156,7 +156,7 @@ def window(x: Expression, dimension: int, start: Expression, size: int) -> Expre
 
 
 def with_window(x: Expression, dimension: int, start: Expression, value: Expression) -> Expression:
-    """Replaces elements of a dimension from a number s32[] on."""
+    """Replaces elements of a dimension, beginning with index `start`, an s32[]."""
     zero = HloExpression(x.b, x.b.constant(0, start.shape))
     starts = [start.i if d == dimension else zero.i for d in range(x.shape.rank)]
     return HloExpression(x.b, x.b.add(Opcode.DYNAMIC_UPDATE_SLICE, x.i, value.i, *starts))

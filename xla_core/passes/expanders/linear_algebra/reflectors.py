@@ -59,13 +59,13 @@ def reflector(x: Expression, at: Expression) -> tuple[Expression, Expression, Ex
 
 
 def reflected(x: Expression, tau: Expression, v: Expression, columns: Expression | None = None) -> Expression:
-    """The product (I - tau v v^H) x, in the columns that a predicate holds for."""
+    """The product (I - tau v v^H) x, in the columns for which a predicate holds."""
     across = vector_times(conjugate(v), x)
     return x - outer(scaled(v, tau), across if columns is None else columns.where(across, 0))
 
 
 def reflected_right(x: Expression, tau: Expression, v: Expression, rows: Expression | None = None) -> Expression:
-    """The product x (I - tau v v^H), in the rows that a predicate holds for."""
+    """The product x (I - tau v v^H), in the rows for which a predicate holds."""
     down = times(x, v)
     return x - outer(scaled(down if rows is None else rows.where(down, 0), tau), conjugate(v))
 
@@ -93,7 +93,7 @@ def _eliminate(k: Expression, a: Expression, taus: Expression) -> tuple[Expressi
 
 
 def geqp3(source: HloInstruction, a: Expression, given: Expression) -> list[Expression]:
-    """QR with pivoting: R and the reflectors, the numbers of the columns from 1 on, and tau.
+    """QR with pivoting: R and the reflectors, the numbers of the columns, counted from 1, and tau.
 
     Columns whose number in `given` is not zero come first. The others are chosen by their remaining norm.
     """
@@ -124,7 +124,7 @@ def geqp3(source: HloInstruction, a: Expression, given: Expression) -> list[Expr
 
 
 def _swapped(x: Expression, k: Expression, chosen: Expression) -> Expression:
-    """Swaps row k with the row that a predicate holds for."""
+    """Swaps row k with the row for which a predicate holds."""
     size, rows, _ = x.shape.dimensions
     is_chosen = along_rows(chosen, x)
     other = total(is_chosen.where(x, 0), 1)
@@ -172,7 +172,7 @@ def ormqr(
 
 
 def gehrd(source: HloInstruction, a: Expression, *, low: int, high: int) -> list[Expression]:
-    """Hessenberg's form of rows and columns `low` to `high`, from 1 on, with the reflectors below it, and tau."""
+    """The Hessenberg form of rows and columns `low` to `high` (counted from 1), the reflectors below it, and tau."""
     size, n, _ = a.shape.dimensions
 
     def step(turn: Expression, values: Sequence[Expression]) -> Sequence[Expression]:

@@ -76,7 +76,7 @@ def _for_each_matrix(
 
 
 def _hessenberg(source: HloInstruction, a: Expression) -> tuple[Expression, Expression]:
-    """Hessenberg's form of a matrix, and its basis."""
+    """The Hessenberg form of a matrix, and its basis."""
     _, n, _ = a.shape.dimensions
     unit = identity(a.b, a.element_type, a.shape.dimensions)
     if n < 3:

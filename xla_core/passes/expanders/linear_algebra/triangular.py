@@ -36,7 +36,7 @@ from xla_core.passes.expanders.linear_algebra.matrices import (
 def potrf(source: HloInstruction, a: Expression, *, lower: bool) -> list[Expression]:
     """Cholesky's factor, and `info`: the number of the first column, from 1 on, where a matrix isn't positive.
 
-    The other triangle, and the columns from that one on, keep their elements, but for the pivot that isn't positive.
+    The other triangle and the columns from that one on keep their elements, except for the pivot that isn't positive.
     """
     size, n, _ = a.shape.dimensions
 
@@ -100,7 +100,7 @@ def getrf(source: HloInstruction, a: Expression) -> list[Expression]:
 
 
 def _selected_row(x: Expression, chosen: Expression) -> Expression:
-    """The row of each matrix that a predicate of rows holds for."""
+    """The row of each matrix for which a predicate of rows holds."""
     parts = spread(chosen, x.shape.dimensions, (0, 1)).where(x, 0)
     return HloExpression(x.b, x.b.reduce(parts.i, Opcode.ADD, 0, (1,)))
 

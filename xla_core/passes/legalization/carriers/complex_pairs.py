@@ -27,7 +27,7 @@ _PARTS = frozenset({Opcode.REAL, Opcode.IMAG, Opcode.COMPLEX})
 
 
 class ComplexPairs(HloPass):
-    """Takes complex values apart that the target can't compute with, if it computes with their parts."""
+    """Splits complex values that the target can't compute with into parts, if it can compute with the parts."""
 
     name = "complex-pairs"
 
@@ -46,7 +46,7 @@ class ComplexPairs(HloPass):
         if any(map(self._is_outside, complex_ones)):
             return False
         if all(isinstance(self._admits(i), Ok) for i in complex_ones):
-            return False  # it only moves them, which needs no arithmetic of their parts
+            return False  # the instruction only moves complex values, which needs no arithmetic on their parts
         root = module.entry.root.shape
         results = root.tuple_shapes if root.is_tuple else (root,)
         if not all(map(self._is_in_memory, (*(p.shape for p in module.entry.parameters), *results))):
@@ -113,13 +113,13 @@ class ComplexPairs(HloPass):
         return any(map(self._has_pairs, (i.shape, *(o.shape for o in i.operands))))
 
     def _is_outside(self, i: HloInstruction) -> bool:
-        """Whether an op of complex values takes them elsewhere, or can't be taken apart."""
+        """Whether an op passes complex values to other code, or can't be split into ops on their parts."""
         if i.opcode in (Opcode.CUSTOM_CALL, Opcode.FUSION) or (i.opcode == Opcode.CONSTANT and i.shape.is_tuple):
             return True
         return not _OUTSIDE.isdisjoint(i.op.traits)
 
     def _check(self, i: HloInstruction) -> Support:
-        """Whether an instruction takes complex values apart, joins them or only passes them on."""
+        """Whether an instruction splits complex values, joins them or only passes them on."""
         if i in self._outside or i.opcode in _PARTS or not _GROUPS.isdisjoint(i.op.traits):
             return Ok()
         return Unsupported("its complex numbers are pairs") if self._uses_pairs(i) else Ok()

@@ -1,4 +1,4 @@
-"""constants-of-lacking-types: computes constants of types that the target lacks when the program is compiled.
+"""constants-of-lacking-types: evaluates constants of types that the target lacks at compile time.
 
 JAX numbers the elements of random arrays by an iota of u64, for example, and converts parts of the numbers to u32. The
 reference evaluator computes such values, and only results of other types remain, as constants.
@@ -28,7 +28,7 @@ _MOST_ELEMENTS = 1 << 16
 
 
 class ConstantsOfLackingTypes(HloPass):
-    """Folds what is computed from constants in types of which the target has no op."""
+    """Folds instructions on constants whose types the target has no op for."""
 
     name = "constants-of-lacking-types"
 

@@ -100,14 +100,14 @@ def joined(kind: ElementType, x: HloExpression, apart: int = 0) -> HloExpression
 
 
 def _places(each: HloExpression, apart: int) -> HloInstruction:
-    """By how many bits each number of the last dimension is shifted."""
+    """The number of bits by which each number of the last dimension is shifted."""
     dimensions = each.shape.dimensions
     bits = each.b.constant(np.arange(dimensions[-1], dtype=np.int32) * apart)
     return each.b.broadcast(bits, dimensions, (len(dimensions) - 1,))
 
 
 def bits_of(kind: ElementType, x: HloExpression) -> HloExpression:
-    """The bits, as s32, of a number of `kind` that `x` is or carries; those above the number's own are 0."""
+    """The bits, as s32, of a number of `kind` that `x` is or carries; bits above its width are 0."""
     if kind is _F32:
         return x.bits(_S32)
     if kind.is_floating:
@@ -116,7 +116,7 @@ def bits_of(kind: ElementType, x: HloExpression) -> HloExpression:
 
 
 def value_of(kind: ElementType, bits: HloExpression) -> HloExpression:
-    """The number of `kind`, or what carries it, that has these bits of s32. Those above its own are ignored."""
+    """The number of `kind`, or its carrier, with these bits (s32). Bits above its width are ignored."""
     if kind is _F32:
         return bits.bits(_F32)
     if kind.is_floating:

@@ -41,7 +41,7 @@ _CONVERSIONS = frozenset({Opcode.CONVERT, Opcode.BITCAST_CONVERT, Opcode.PARAMET
 
 
 class ElementTypeCarrier(HloPass):
-    """Carries the element types in which the target computes nothing, if it computes in those that carry them.
+    """Carries the element types in which the target can't compute, if it can compute in their carriers.
 
     A float that the target converts is stored as it is, and widened where it is computed with. An integer that the
     target only converts is carried, because not every op on it may be computed in a wider type.
@@ -85,7 +85,9 @@ class ElementTypeCarrier(HloPass):
         return True
 
     def _sort_scatters(self, module: HloModule) -> None:
-        """Decomposes scatters while their computations are single ops: those of carried numbers round or wrap, too."""
+        """Decomposes scatters while their computations are single ops. Computations on carried numbers have further
+        ops, which round or wrap.
+        """
         for computation in module.post_order():
             for i in computation.post_order():
                 if i.opcode == Opcode.SCATTER and _types(i) & self._carried.keys():
@@ -94,13 +96,15 @@ class ElementTypeCarrier(HloPass):
                         replace(i, new)
 
     def _is_carried(self, i: HloInstruction) -> bool:
-        """Whether an instruction works on what carries its operands; another one keeps its types."""
+        """Whether an instruction works on the carriers of its operands. Any other instruction keeps its types."""
         if not _types(i) & self._carried.keys():
             return True
         return _KEPT.isdisjoint(i.op.traits) and bool(self._has_rule(i))
 
     def _has_rule(self, i: HloInstruction) -> Support:
-        """Whether an instruction is carried as it is; another one is computed in a wider type, or decomposed."""
+        """Whether an instruction can work on carriers. Any other instruction is computed in a wider type, or
+        decomposed.
+        """
         types = _types(i) & self._carried.keys()
         traits = i.op.traits
         if not types or not _KEPT.isdisjoint(traits) or not _MOVED.isdisjoint(traits) or i.opcode == Opcode.CONVERT:
@@ -151,7 +155,7 @@ class _Carrying:
         self._in_words = in_words
         self._kept = kept
         self._b = Builder(computation)
-        self._values: dict[HloInstruction, HloInstruction] = {}  # instruction -> what carries its value
+        self._values: dict[HloInstruction, HloInstruction] = {}  # instruction -> the carrier of its value
         self._own_shapes: dict[HloInstruction, Shape] = {}  # parameter -> its shape in the program
 
     def run(self) -> None:
@@ -217,7 +221,7 @@ class _Carrying:
         return new
 
     def _arithmetic(self, i: HloInstruction, operands: Sequence[HloExpression]) -> HloExpression | None:
-        """The result of an elementwise op that isn't the same op on what carries its operands."""
+        """The result of an elementwise op for which the same op on the carriers is not correct."""
         kind = self._own_shape(i.operand(0)).element_type
         if kind is ElementType.U32:
             if i.opcode == Opcode.COMPARE:
@@ -237,7 +241,7 @@ class _Carrying:
         return self._changed(value, self._layouts.in_memory(shape))
 
     def _changed(self, value: HloInstruction, shape: Shape) -> HloInstruction:
-        """Converts the arrays of a value between their types and those that carry them.
+        """Converts the arrays of a value between their types and the carriers.
 
         Arrays of types that are carried have the layout that they have in memory.
         """

@@ -17,7 +17,7 @@ _LEAST_POWER = 0x00400000  # the bits of 2^-127, the least number of f8e8m0fnu
 def rounded(kind: ElementType, x: HloExpression) -> HloExpression:
     """Rounds f32 to the nearest number of `kind`, ties to even.
 
-    What is too large becomes infinity if `kind` has it, else NaN if it has that, else the largest number.
+    Numbers that are too large become infinity if `kind` has it, else NaN if `kind` has it, else the largest number.
     """
     if kind is ElementType.BF16:
         return x.op(Opcode.REDUCE_PRECISION, exponent_bits=8, mantissa_bits=7)
@@ -69,7 +69,7 @@ def bits_of_float(kind: ElementType, x: HloExpression) -> HloExpression:
 
 
 def float_of_bits(kind: ElementType, bits: HloExpression) -> HloExpression:
-    """The number of `kind`, in f32, that has these bits of s32. Those above its own are ignored."""
+    """The number of `kind`, in f32, with these bits (s32). Bits above its width are ignored."""
     if kind is ElementType.BF16:
         return (bits << 16).bits(_F32)
     if kind not in FLOAT_FORMATS:

@@ -64,19 +64,19 @@ def write_words(b: Builder, value: HloInstruction, shape: Shape) -> HloInstructi
 
 
 def _bits_apart(shape: Shape) -> int:
-    """By how many bits of memory the elements are apart."""
+    """The distance in memory, in bits, from one element to the next."""
     packed = 0 if shape.layout is None else shape.layout.element_size_in_bits
     return packed or 8 * shape.element_type.byte_width
 
 
 def _flat(shape: Shape, size: int) -> Shape:
-    """A 1-D array of `size` elements that lie as those of `shape` do."""
+    """The 1-D shape of `size` elements that are as wide in memory as those of `shape`."""
     packed = 0 if shape.layout is None else shape.layout.element_size_in_bits
     return Shape(shape.element_type, (size,), layout=Layout((0,), element_size_in_bits=packed))
 
 
 def read_bits(b: Builder, value: HloInstruction, kind: ElementType) -> HloInstruction:
-    """The numbers of an array, in any order of its dimensions, as those of another type of the same width."""
+    """The array's bits as numbers of another type of the same width, in any order of dimensions."""
     shape, order = value.shape.without_layout().with_element_type(kind), value.shape.minor_to_major()[::-1]
     physical = shape.with_dimensions([shape.dimensions[d] for d in order])
     return b.transpose(b.add(Opcode.BITCAST, value, shape=physical), np.argsort(order).tolist())

@@ -1,4 +1,4 @@
-"""Rules for parts and wholes: slice, dynamic slices, pad, concatenate, gather, scatter."""
+"""Rules for slice, dynamic slices, pad, concatenate, gather and scatter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for tuples, tokens, annotations, and for what may be done before a broadcast."""
+"""Rules for tuples, tokens and annotations, and for ops that can be done before a broadcast."""
 
 from __future__ import annotations
 
