@@ -1,4 +1,4 @@
-"""KernelChoice: what the `backend_config` of an instruction says of the plan of its kernel."""
+"""KernelChoice: the part of an instruction's `backend_config` that plans its kernel."""
 
 from __future__ import annotations
 

@@ -29,12 +29,12 @@ class LoopVariable:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Section:
-    """What one nest of a kernel's loops computes.
+    """The work of one nest of a kernel's loops.
 
     Attributes:
         space: the key of the loops.
         extents: of the loops, outermost first, before any is split.
-        visit: names what the element at a position needs.
+        visit: adds the accesses of the element at a position.
     """
 
     space: Hashable

@@ -25,7 +25,7 @@ class LinkedCode:
     """Machine code in this process's memory, which stays there as long as this object lives.
 
     Args:
-        owner: what keeps the code in memory.
+        owner: an object that keeps the code in memory.
 
     Attributes:
         addresses: the address of each exported symbol.
@@ -56,7 +56,7 @@ def _linker() -> Any:
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        codemodel="large",  # the code and what it calls may lie 2 GiB apart
+        codemodel="large",  # the code may call functions that are more than 2 GiB away
         reloc="static",
     )
     return llvm.create_lljit_compiler(machine)
@@ -96,7 +96,7 @@ def link_objects(
         except RuntimeError as error:
             raise InternalError(
                 f"the object code could not be linked: {str(error)[:200]}",
-                hint="LLVM's own message, on stderr, names what is missing; this is a defect of the code generator",
+                hint="LLVM's own message, on stderr, names the missing symbol; this is a defect of the code generator",
             ) from error
         return LinkedCode(tracker, {name: int(tracker[name]) for name in exports})
 

@@ -1,8 +1,9 @@
 """Plans how the threads of a grid divide the elements of a section of a kernel.
 
 The elements are rows of groups of neighbouring elements, which are the lanes of a vector. A thread computes the same
-group of several rows. What doesn't depend on the row, such as an element of a broadcast vector, is then computed once a
-thread, and the position within a row is divided once a thread. Indexing maps say where rows are best cut off.
+group of several rows. Values that don't depend on the row, such as an element of a broadcast vector, are then computed
+once a thread, and the position within a row is divided once a thread. Indexing maps decide where the elements are best
+cut into rows.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class ThreadSplit:
     Attributes:
         row, column: the row, and the group of elements within it.
         width: elements of a group.
-        rows_at_once: how many rows the threads work on at once. Each thread goes on to the row so many below its own.
+        rows_at_once: how many rows the threads work on at once. Each thread then goes on to the row that is this number
+            of rows further.
         vectors: positions in memory of the first elements of groups that lie as neighbours at a multiple of `width`.
     """
 
@@ -67,7 +69,7 @@ def split_threads(
     """Returns the split that needs the fewest accesses and divisions for each element.
 
     Args:
-        section: whose elements are divided.
+        section: the section whose elements are divided.
         extents: its loops, split where an index would be divided.
         bound, loops: see `FusionAccesses`.
         model: the target's.

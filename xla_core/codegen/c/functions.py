@@ -33,9 +33,10 @@ class FunctionWriter:
     Args:
         source: the file that is written.
         function: the function.
-        writers: for each op, what writes its instructions, and returns the C expression of the result, if there is one.
+        writers: for each op, a function that writes its instructions and returns the C expression of the result, if
+            there is one.
         symbol: gives the C name of a function or a variable of the module.
-        taken: names that the function's own ones must not be.
+        taken: names that the function's own names must differ from.
     """
 
     def __init__(
@@ -154,7 +155,7 @@ class FunctionWriter:
             for instruction in block.instructions:
                 if instruction.op != "phi" and not (instruction.result in skipped and _is_pure(instruction)):
                     self._instruction(instruction, early)
-            self.lines.insert(start, f"{block.label}\0")  # the label, if something goes there
+            self.lines.insert(start, f"{block.label}\0")  # the label, if a goto names it
         body = []
         for line in self.lines:
             if not line.endswith("\0"):
@@ -180,7 +181,7 @@ class FunctionWriter:
             self.write(f"{self.source.declare(instruction.type, self.name(instruction.result))} = {text};")
 
     def _early_values(self) -> dict[str, IrType]:
-        """The values that are declared at the start: phis, and those that a block before their own uses."""
+        """The values that are declared at the start: phis, and values that are used in a block before their own."""
         early: dict[str, IrType] = {}
         defined: dict[str, tuple[int, IrType]] = {}
         for number_, block in enumerate(self.function.blocks):
@@ -241,12 +242,12 @@ _EFFECTS = frozenset({"store", "call", "atomicrmw", "cmpxchg", "fence", "br", "s
 
 
 def _is_pure(instruction: Instruction) -> bool:
-    """Whether nothing but the result shows that an instruction runs."""
+    """Whether an instruction has no effect besides its result."""
     return instruction.op not in _EFFECTS and "volatile" not in instruction.flags
 
 
 def _unused_values(function: Function, skipped: frozenset[str]) -> frozenset[str]:
-    """The values that nothing uses but unused values; `skipped` are not computed here."""
+    """The values that only unused values use; `skipped` are not computed here."""
     needed: set[str] = set()
     computed = {i.result: i for block in function.blocks for i in block.instructions if i.result not in skipped}
     waiting = [i for block in function.blocks for i in block.instructions if not _is_pure(i)]

@@ -160,7 +160,7 @@ def _gep(w: FunctionWriter, i: Instruction) -> str:
 
 
 def address_offset(type_: IrType, indices: list[Operand], w: FunctionWriter) -> tuple[int, list[str]]:
-    """The distance, in bytes, from an address to what it is indexed by: a constant, and C expressions to add."""
+    """The offset, in bytes, of an indexed address: a constant, and C expressions to add."""
     constant, terms = 0, []
     bytes_ = w.source.pointer_bytes
     for position, index in enumerate(indices):

@@ -1,4 +1,4 @@
-"""LLVM's intrinsics, as data: what each is in C."""
+"""LLVM's intrinsics and their translations to C, as data."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ IGNORED = (
     "lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing", "dbg.value",
     "dbg.declare", "dbg.label", "invariant.start", "invariant.end", "sideeffect",
 )  # fmt: skip
-"""Those that say something to LLVM alone."""
+"""Intrinsics that are hints to LLVM and have no effect in C."""
 
 SAME = ("launder.invariant.group", "strip.invariant.group", "expect", "ssa.copy", "annotation", "arithmetic.fence")
-"""Those whose result is their first argument."""
+"""Intrinsics whose result is their first argument."""
 
 _MATH = {  # the function of <math.h> for double; that for float ends with f
     "fabs": "fabs", "sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "round",
@@ -84,7 +84,7 @@ def _saturating(name: str) -> Expression:
 
 
 def _saturating_signed(adds: bool) -> Expression:
-    """The sum of unsigned numbers overflows as a signed one where its sign is neither of the operands'."""
+    """A sum of unsigned numbers overflows as a signed sum if its sign differs from the signs of both operands."""
 
     def expression(t: IrType, v: Sequence[str]) -> str:
         a, b = v
@@ -313,7 +313,7 @@ def _class(s: Intrinsics, base: str, i: Instruction, v: Sequence[str]) -> str:
 
 
 def _overflowing(s: Intrinsics, base: str, i: Instruction, v: Sequence[str]) -> str:
-    """add, sub and mul with overflow: the wrapped result, and whether it is another than the true one."""
+    """add, sub and mul with overflow: the wrapped result, and whether the operation overflowed."""
     t = i.operands[0].type
     if t.kind == "vector" or t.bits > 64 or not t.has_whole_storage:
         raise UnimplementedError(f"the translation to C doesn't know llvm.{base} of {t}")

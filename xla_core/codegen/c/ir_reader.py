@@ -40,7 +40,7 @@ def read_module(text: str) -> Module:
     """Reads a module.
 
     Raises:
-        UnimplementedError: it has something that the translation doesn't know.
+        UnimplementedError: the module has something that the translation doesn't support.
     """
     variables: dict[str, GlobalVariable] = {}
     functions: dict[str, Function] = {}
@@ -172,7 +172,7 @@ def _instruction(line: str) -> Instruction:
 
 
 def _expression(tokens: Tokens) -> Instruction:
-    """Reads a constant expression: an opcode, and what an instruction has, in parentheses."""
+    """Reads a constant expression: an opcode, then its operands in parentheses."""
     op = tokens.take()
     if op not in ("getelementptr", *_CASTS, *_BINARY):
         raise tokens.unknown(f"the constant {op!r}")
@@ -184,7 +184,7 @@ def _expression(tokens: Tokens) -> Instruction:
 
 
 Reader: TypeAlias = Callable[[str, Tokens], Instruction]
-"""Reads what follows an opcode."""
+"""Reads the part of an instruction after its opcode."""
 
 _READERS: dict[str, Reader] = {}
 

@@ -60,7 +60,7 @@ class Tokens:
         return UnimplementedError(f"the translation to C doesn't know {what} in: {self.text.strip()[:300]}")
 
     def words(self) -> frozenset[str]:
-        """Takes the words before a type or a value, and what is in parentheses or a number after them."""
+        """Takes the words before a type or a value, and any parenthesized text or number after each."""
         return frozenset(self.words_and_numbers())
 
     def words_and_numbers(self) -> dict[str, int]:

@@ -162,7 +162,7 @@ def _either(builtin: str, standard: str) -> str:
 
 
 def exchange_function(source: Source, pair: IrType) -> str:
-    """The name of the function of a cmpxchg, which returns `pair`: what memory had, and whether it was replaced."""
+    """The name of the function of a cmpxchg, which returns `pair`: the old value, and whether it was replaced."""
     type_ = pair.members[0]
     if not type_.is_int:
         type_ = integer(8 * source.pointer_bytes) if type_.kind == "ptr" else type_

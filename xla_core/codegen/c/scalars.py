@@ -76,7 +76,7 @@ def _bitwise(operator: str) -> Binary:
 
 
 def _shift_amount(t: IrType, b: str) -> str:
-    """A shift's amount below the width: the result of another is poison, which may be anything."""
+    """A shift's amount, reduced below the width: the result of a larger shift is poison, which may be any value."""
     if b.rstrip("ul").isdigit():
         return str(int(b.rstrip("ul")) % max(t.bits, 1))
     return f"({b} & {t.storage_bits - 1})"
@@ -124,13 +124,13 @@ BINARY: Mapping[str, Binary] = {
     "fdiv": _float("/"),
     "frem": lambda t, a, b: f"{'fmod' if t.bits == 64 else 'fmodf'}({a}, {b})",
 }
-"""The instructions of two operands of one type."""
+"""The instructions with two operands of one type."""
 
 NATIVE = {
     "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^",
     "fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/",
 }  # fmt: skip
-"""Those that are operators on vectors too."""
+"""The instructions that are operators on vectors too."""
 
 _SIGNED = {"slt": "<", "sle": "<=", "sgt": ">", "sge": ">="}
 _UNSIGNED = {"eq": "==", "ne": "!=", "ult": "<", "ule": "<=", "ugt": ">", "uge": ">="}
@@ -166,8 +166,8 @@ COMPARISONS = frozenset((*_SIGNED, *_UNSIGNED, *_ORDERED, *_UNORDERED, "one", "u
 def to_integer(source: IrType, target: IrType, *, is_signed: bool, saturates: bool) -> str:
     """The body of a function that converts the floating-point number `a` to an integer.
 
-    In C, what the integer can't hold is undefined. Here it becomes the nearest integer that it can hold if `saturates`
-    (zero for NaN), else zero.
+    In C, the conversion of a value out of the integer's range is undefined. Here the result is the nearest value of the
+    range if `saturates` (zero for NaN), else zero.
     """
     low = -(1 << (target.bits - 1)) if is_signed else 0
     high = (1 << (target.bits - 1 if is_signed else target.bits)) - 1

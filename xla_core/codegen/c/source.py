@@ -95,7 +95,7 @@ class Source:
         while name in self._taken:
             name += "_"
         if name not in self._helpers:
-            self._helpers[name] = ""  # reserves the name; what the body uses comes before it
+            self._helpers[name] = ""  # reserves the name; functions that the body uses are defined first
             lines = "".join(f"  {line}\n" for line in body().splitlines())
             signature = ", ".join(self.declare(t, n) for t, n in parameters) or "void"
             del self._helpers[name]

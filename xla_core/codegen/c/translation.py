@@ -138,8 +138,8 @@ class _Translation:
         return f"{static}{noinline}{self.source.declare(function.type, name)}({parameters})"
 
     def _function(self, function: Function) -> str:
-        """A function. One that reads addresses of memory that nothing else reaches is two: one reads the addresses, and
-        gives them to the other as restricted pointers.
+        """The text of a function. A function that loads pointers to disjoint buffers becomes two: the outer one loads
+        the pointers, and passes them to the inner one as restricted pointers.
         """
         writer = FunctionWriter(self.source, function, WRITERS, self.symbol, self._taken)
         buffers = _disjoint_buffers(function)

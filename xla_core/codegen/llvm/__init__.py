@@ -26,16 +26,16 @@ The packages, from the lowest one up. Each imports only from those above it in t
 ======================  ====================================================================================
 `ir`                    LLVM IR as text: types, values, functions, modules, and a builder of instructions
 `target_abi`            the properties and hooks of a target, and the two usual kinds of target
-`gpu_abi`               what the targets of GPUs share
+`gpu_abi`               the common properties of GPU targets
 `loops`                 loops under construction, values of index expressions, loads and stores of elements
 `scalars`               elementwise ops on single elements
 `elements`              any instruction of a computation, for the element at any index
-`blocks`                what the threads of a block do together
+`blocks`                cooperation of the threads of a block
 `forms`                 the loops of a kernel, planned and emitted: elementwise, rows, tiled, scatter, sort, fft, ...
 `planner`               chooses a form for a kernel and plans it; a backend may override it
 `autotuner`             chooses plans by measured time
 `kernel_emitter`        a fusion or an instruction becomes a function, as planned
-`capabilities`          what can be emitted, as data
+`capabilities`          the ops that can be emitted, as data
 `processors`            the processors that LLVM knows
 `llvm_compiler`         IR text to optimized IR, assembly, object code
 ======================  ====================================================================================

@@ -1,4 +1,6 @@
-"""What `KernelEmitter` can emit, as data for a target's `Capabilities`, and which buffers its kernels may share."""
+"""The ops that `KernelEmitter` can emit, as data for a target's `Capabilities`, and the buffers that its kernels may
+share.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def emitter_capabilities(*, has_wide_words: bool = True) -> Capabilities:
     A backend starts from these and adds what it runs in other ways (collectives, custom calls, transfers).
 
     Args:
-        has_wide_words: whether what the IR becomes has integers of 128 bits. C for processors of 32 bits has none.
+        has_wide_words: whether the compiled code may have integers of 128 bits. C for processors of 32 bits has none.
     """
     arrays = [t for t in ElementType if t.is_array]
     everything = {*ELEMENTAL, *GENERATORS, Opcode.FUSION, *(opcode for form in FORMS for opcode in form.opcodes)}

@@ -1,4 +1,4 @@
-"""GpuAbi: what the LLVM targets of GPUs have in common."""
+"""GpuAbi: the common properties of GPUs as LLVM targets."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MOST_INDEPENDENT_THREADS = 256  # in a block whose threads don't cooperate
 class GpuAbi(GridAbi):
     """A grid of threads with indices by intrinsic functions of i32, and memory that a block shares.
 
-    A subclass says what its target calls these, and defines `barrier` and `exchange`. A kernel that sorts long rows
-    needs more memory than a thread's stack has: override `allocate` for those.
+    A subclass sets the names that its target has for these, and defines `barrier` and `exchange`. A kernel that sorts
+    long rows needs more memory than a thread's stack has: override `allocate` for those.
 
     Attributes:
         block_index_intrinsic, thread_index_intrinsic, block_count_intrinsic: LLVM's names of the functions; a target

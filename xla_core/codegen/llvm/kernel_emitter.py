@@ -21,7 +21,7 @@ from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 
 _NO_KERNELS = frozenset({Trait.ASYNC, Trait.COLLECTIVE, Trait.CONTROL_FLOW, Trait.HOST_TRANSFER})
-"""Traits of what an executable does between kernels."""
+"""Traits of ops that an executable runs between kernels."""
 
 
 class KernelEmitter:

@@ -21,7 +21,9 @@ _initialization = threading.Lock()
 
 _MOST_IDLE = 8
 _idle_machines: dict[tuple[object, ...], list[Any]] = {}
-"""Target machines by what they were made for. A machine keeps the tables of its subtarget, which take 2 ms to make."""
+"""Target machines by the arguments that they were made with. A machine keeps the tables of its subtarget, which take 2
+ms to make.
+"""
 
 
 _ADDRESS_SPACE = 32 << 20
@@ -33,7 +35,7 @@ LLVM was seen to take about 300 bytes a character.
 
 _MOST_SHARED = 64
 _shared_objects: dict[tuple[object, ...], bytes] = {}
-"""The object files of shared parts by what they were made for, the oldest first."""
+"""The object files of shared parts by the arguments that they were made with, the oldest first."""
 
 
 @functools.cache

@@ -52,8 +52,8 @@ FORMS: Sequence[KernelForm[Any]] = (
 class Planner:
     """Chooses by rule: the first form that has a plan for the target's parallel model.
 
-    An instruction whose `backend_config` has a `KernelChoice` is planned as that says. `Autotuner` writes choices by
-    what it measures. A backend may override `choose`.
+    A `KernelChoice` in an instruction's `backend_config` decides how it is planned. `Autotuner` writes the choices that
+    it measured to be fastest. A backend may override `choose`.
 
     Args:
         forms: those to choose from.

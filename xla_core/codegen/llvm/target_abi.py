@@ -199,7 +199,7 @@ class TargetAbi(abc.ABC):
         return builder.alloca("i8", size, align=64, address_space=self.stack_address_space)
 
     def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
-        """Frees what `allocate` returned."""
+        """Frees memory that `allocate` returned."""
         del builder, pointer, size
 
     def buffer_alignment(self, shape: Shape) -> int:

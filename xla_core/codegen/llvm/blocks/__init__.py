@@ -1,1 +1,1 @@
-"""What the threads of a block do together: they combine values by exchanging registers, and through shared memory."""
+"""Cooperation of a block's threads: they combine values by exchanging registers, and through shared memory."""

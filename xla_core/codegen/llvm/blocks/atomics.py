@@ -31,8 +31,8 @@ def combine_atomically(
     """Replaces the element at a position of an array by the computation of it and a value.
 
     The computation commutes and associates, and the element is no wider than the widest atomic. It is one atomic
-    instruction where LLVM has it, else a loop that computes a new word until no other thread has changed the old one
-    meanwhile.
+    instruction where LLVM has it, else a loop that computes a new word until no other thread has changed the old one in
+    the meantime.
     """
     b, element_type = context.builder, array.shape.element_type
     operation, scope = _operation(context, computation, element_type), context.abi.atomic_scope
@@ -59,7 +59,7 @@ def combine_atomically(
 
 
 def _operation(context: EmissionContext, computation: HloComputation, element_type: ElementType) -> str | None:
-    """The instruction that does what the computation does."""
+    """The atomicrmw operation that is equivalent to the computation."""
     op = combiner(computation)
     if op is None or element_type.bit_width not in context.abi.parallel.atomic_bits:
         return None

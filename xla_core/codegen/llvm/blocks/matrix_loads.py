@@ -1,4 +1,4 @@
-"""What the lanes of a group do to load small matrices from tiles in shared memory together."""
+"""Loads of small matrices from tiles in shared memory by the lanes of a group together."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class MatrixLoader:
     Args:
         b: writes the kernel.
         lane: the number of this thread in its group, i64.
-        type_: the register type of what shared memory holds of an element.
-        layout: of the operand's tiles. If lines are neighbours there, the matrices are transposed when they are loaded.
+        type_: the register type in which shared memory holds an element.
+        layout: of the operand's tiles. If neighbouring lines are adjacent there, the matrices are transposed when they
+            are loaded.
         fragment: the elements of a matrix that a lane holds.
     """
 

@@ -2,9 +2,9 @@
 
 The first `d` elements of a merged run are the first `i` elements of the left run and the first `d - i` of the right
 one. A thread finds `i` for both ends of its part: first for the middle of the merged run, then for the middle of the
-half that its part is in, and so on. Each search is within what the searches before have left. Neighbouring threads
-therefore agree on the end that they share, whatever the comparator says: what is merged is always a permutation.
-(O. Green, S. Odeh and Y. Birk, "Merge Path", 2014.)
+half that its part is in, and so on. Each search is limited to the range that the earlier searches left. Neighbouring
+threads therefore agree on the end that they share, even if the comparator is inconsistent, and the result is always a
+permutation. (O. Green, S. Odeh and Y. Birk, "Merge Path", 2014.)
 """
 
 from __future__ import annotations

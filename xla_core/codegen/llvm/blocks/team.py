@@ -1,4 +1,4 @@
-"""Team: threads of a block that work on one thing, such as a row, together."""
+"""Team: threads of a block that work together, for example on one row."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Team:
     Args:
         context: the kernel under construction.
         layout: the teams of the block.
-        memory: bytes of shared memory for all that is combined. If less is left than `combine` needs, the threads wait
-            for each other and use it from its start again.
+        memory: bytes of shared memory for all combinations. If less is left than `combine` needs, the threads wait for
+            each other and use it from its start again.
 
     Attributes:
         number: i64, which team of the block this thread belongs to.

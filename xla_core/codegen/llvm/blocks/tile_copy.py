@@ -69,13 +69,13 @@ class TileCopy:
 
     Args:
         context, indices: the kernel under construction.
-        emitter: (indices of neighbours, how elements of arrays are loaded) -> what emits these elements of the operand.
-            By default, neighbours in memory are loaded together.
+        emitter: (indices of neighbours, how elements of arrays are loaded) -> the emitter of these elements of the
+            operand. By default, neighbours in memory are loaded together.
         operand: any instruction that can be computed element by element.
         layout: of the tiles.
         access: (line, term) -> the access to the operand. Where its conditions don't hold, the element is 0.
-        enter: converts an element to what is kept in shared memory.
-        types: the register types of what is kept.
+        enter: converts an element to the registers that shared memory holds.
+        types: the types of these registers.
         memory: the shared array of each of these types, which has room for several tiles.
         thread, threads: the number of this thread of the block, i64, and how many there are.
         first: the number of the tile's first line, i64.
@@ -132,7 +132,7 @@ class TileCopy:
         return [lines + n for n in range(layout.width)], b.mul(group, b.int_(layout.width)), term
 
     def _split(self, number: Value, *sizes: int) -> list[Value]:
-        """Splits a number into remainders by the sizes, the first one first, and what is left."""
+        """Splits a number into remainders by the sizes, the first one first, and the last quotient."""
         found = []
         for size in sizes:
             found.append(self._b.urem(number, self._b.int_(size)))

@@ -31,7 +31,7 @@ _FEW_TERMS = 16
 
 
 class Accumulator(Protocol):
-    """How an element is accumulated.
+    """The interface by which an element is accumulated.
 
     Attributes:
         counts_padding: whether a step outside of the operands combines the initial value, instead of nothing.

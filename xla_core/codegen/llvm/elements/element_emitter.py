@@ -1,8 +1,8 @@
 """ElementEmitter: the value of any instruction of a computation at an index of affine expressions.
 
 The access rules of `xla_core.analysis.indexing` say which operand elements are needed; the code here computes with
-them. What moves elements needs no code of its own. An element that two users need is computed once, and what doesn't
-depend on an inner loop is computed outside of it.
+them. Ops that move elements therefore need no code of their own. An element that two users need is computed once, and
+values that don't depend on an inner loop are computed outside of it.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ def _concatenate(f: ElementEmitter, instruction: HloInstruction, index: Index) -
     for operand, _ in pieces:
         limits.append(limits[-1] + operand.shape.dimensions[axis])
 
-    # What the loop over the pieces does not change is computed before it, so that the pieces share what they compute.
+    # Values that are invariant in the loop over the pieces are computed before it, so that the pieces share them.
     level = f.indices.level(index[axis])
     for operand, access in pieces:
         if operand.shape.dimensions[axis] == 1 and f.indices.level(*access.index) < level:

@@ -1,4 +1,4 @@
-"""What a kernel form works with, and what is known of a kernel once it is emitted."""
+"""KernelForm: the interface of kernel forms, their plans, and the emitted kernel."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class EmittedKernel:
         threads: the threads that work on a unit together, as a block; with 1, a block may have any number of threads,
             each with units of its own.
         plan: the form and the plan of the kernel, for display.
-        scratch_bytes: if not 0, every function takes one more buffer, the last, of so many bytes. What it contains
-            before and after doesn't matter.
+        scratch_bytes: if not 0, every function takes one more buffer, the last, of so many bytes. Its contents before
+            and after the call don't matter.
         later: further functions, which run after this one in their order, with the same buffers. Each begins when all
             units of the function before it are done.
     """
@@ -59,7 +59,7 @@ class KernelPlan:
 
     Attributes:
         count, grain, threads: the units of work; see `EmittedKernel`.
-        loops: the loops over spaces inside a unit, such as what an instruction accumulates.
+        loops: the loops over spaces inside a unit, such as the elements that an instruction accumulates.
         scratch_bytes: memory that all units of all phases share.
         later: plans of the same form for the phases after this one. Each waits for all units of the one before it.
     """
@@ -81,7 +81,7 @@ class KernelPlan:
         return units + (f" of {self.threads} threads" if self.threads > 1 else "") + self.describe_loops()
 
     def describe_loops(self) -> str:
-        """Returns what the form adds: its loops, for display."""
+        """Returns the form's own part of the description, such as its loops."""
         return ""
 
 
@@ -93,7 +93,7 @@ class KernelBody:
         bindings: the arrays of the operands.
         results: the arrays of the result's leaves.
         aliasing: as in `KernelEmitter.emit`.
-        choice: what the instruction's `backend_config` says of the plan.
+        choice: the choice in the instruction's `backend_config`.
         parallel: the target's model, with the figures of the choice. Plans follow from it.
         scratch: the plan's scratch memory, if it has any.
     """

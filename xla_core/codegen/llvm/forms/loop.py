@@ -61,7 +61,7 @@ def _plan(body: KernelBody) -> _LoopKernelPlan:
     found = sections(body, parts=True)
     outlines = [planned(section, number) for number, section in enumerate(found)]
     plan = LoopPlan(outlines, body.bound)
-    # With segments, what is computed once a row would be computed once a segment.
+    # With segments, values that are computed once a row would be computed once a segment.
     copies = 1 if body.has_inner_reductions else min(_MOST_SEGMENTS, _SEGMENTS_SIZE // body.size)
     nests = []
     for section, outline in zip(found, outlines, strict=True):

@@ -4,7 +4,7 @@ Blocks sort tiles of rows in shared memory: each thread sorts a few elements by 
 runs, twice as long each time. Longer rows take further phases, each of which merges pairs of runs in scratch memory,
 with a thread for a few neighbouring elements. Where only the first elements of a row are wanted, a run keeps no more.
 
-The sort is stable, and a permutation of the row for every comparator, also for one that orders no NaN.
+The sort is stable, and a permutation of the row for every comparator, even one that doesn't order NaNs.
 """
 
 from __future__ import annotations

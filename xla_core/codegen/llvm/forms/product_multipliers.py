@@ -1,4 +1,4 @@
-"""What the threads of a block do with tiles of operands in shared memory: they add up products of their elements."""
+"""Multipliers: how the threads of a block add up products of elements of tiles in shared memory."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Rows = Sequence[tuple[Value, Sequence[tuple[Value, Sequence[Sequence[Value]]]]]]
 
 
 class Multiplier(Protocol):
-    """How a thread multiplies. `types` are the register types of what shared memory holds of an element."""
+    """How a thread multiplies. `types` are the register types in which shared memory holds an element."""
 
     types: Sequence[str]
 
     def enter(self, operand: int, element: ElementValue) -> ElementValue:
-        """Converts an element of an operand to what shared memory holds."""
+        """Converts an element of an operand to the registers that shared memory holds."""
 
     def start(self) -> list[Value]:
         """Returns this thread's registers before the first product."""

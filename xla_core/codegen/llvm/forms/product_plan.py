@@ -194,7 +194,7 @@ def _is_copied(
 
 
 def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: ParallelModel) -> MatrixShape | None:
-    """The first product of matrices of the target that gives the exact products, and isn't mostly empty."""
+    """The target's first matrix product that computes exact products and whose tile is not mostly empty."""
     total = accumulated_type(space.product)
     for shape in model.matrix_shapes:
         fits = 2 * sizes[1] > shape.rows and 2 * sizes[2] > shape.columns and 2 * sizes[3] > shape.terms
@@ -204,7 +204,7 @@ def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: Parall
 
 
 def _holds(shape: MatrixShape, operand: HloInstruction) -> bool:
-    """Whether the matrices can have each value of an operand, as its type or the op that rounded it says."""
+    """Whether the matrices can represent each value of an operand, according to its type or the op that rounded it."""
     held = shape.operand
     mantissa_bits = held.mantissa_bits if shape.mantissa_bits is None else shape.mantissa_bits
     while True:

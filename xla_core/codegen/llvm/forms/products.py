@@ -1,8 +1,9 @@
 """Kernels of dots and convolutions: a block of threads computes a tile of the result.
 
 The block copies tiles of both operands to shared memory, while it multiplies the tiles that it copied before. Each
-thread accumulates a small tile of the result in registers. What the operands are computed from is computed on the way
-to shared memory, and what is computed from the result on the way to the results: no intermediate value is in memory.
+thread accumulates a small tile of the result in registers. Producers of the operands are computed when the tiles are
+copied to shared memory, and consumers of the product before the results are stored, so that no intermediate value is in
+memory.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class _Tile:
     def _grouped(
         self, instructions: Sequence[HloInstruction], group: Sequence[Index], loader: Loader | None = None
     ) -> ElementEmitter:
-        """An emitter of instructions at neighbouring indices, which loads what is together in memory as vectors."""
+        """An emitter of instructions at neighbouring indices, which loads adjacent elements as vectors."""
         if loader is not None:
             return ElementEmitter(self._context, self._body.bindings, self._indices, self._plan.loops, loader=loader)
         body, width = self._body, len(group)
@@ -147,7 +148,7 @@ class _Tile:
         self._results(self._context.loop(b.int_(0), b.int_(plan.steps), self._step, start, name="depth"))
 
     def _pipelined(self) -> list[Value]:
-        """Multiplies the tiles while copies of the following ones, one for each further stage, are on their way."""
+        """Multiplies the tiles while copies of the following tiles, one for each further stage, are in progress."""
         b, plan, abi = self._b, self._plan, self._context.abi
         ahead = plan.stages - 1
         for tile in range(ahead):
@@ -156,7 +157,7 @@ class _Tile:
 
         def step(tile: Value, totals: list[Value]) -> list[Value]:
             abi.await_copies(b, ahead - 1)
-            abi.barrier(b)  # the copies of all threads are done, and nobody reads the stage that the next ones replace
+            abi.barrier(b)  # all threads' copies are done, and no thread reads the stage that the next ones replace
             following = b.add(tile, b.int_(ahead))
             has_following = b.icmp("ult", following, b.int_(plan.steps))
             self._context.when(has_following, lambda: self._start(following))
@@ -203,7 +204,7 @@ class _Tile:
     # -- results -----------------------------------------------------------------------------------------------------
 
     def _results(self, totals: Sequence[Value]) -> None:
-        """Computes what depends on the sums, and stores it."""
+        """Computes the values that depend on the sums, and stores them."""
         for row, groups in self._multiplier.rows(totals):
             number = self._b.add(self._first[0], row)
             self._context.when(self._is_inside(0, number), functools.partial(self._row, number, groups))

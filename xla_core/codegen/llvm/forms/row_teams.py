@@ -1,4 +1,4 @@
-"""Kernels that reduce rows by teams of cooperating threads, and compute what depends on the rows' results with them.
+"""Kernels that reduce rows by teams of cooperating threads, and compute values that depend on the reductions.
 
 Softmax and layer normalization are examples: their kernels reduce each row several times, and write a row. A team of
 threads works on a row. If the elements of a row are neighbours in memory, the threads of a team are neighbours too. If
@@ -98,9 +98,9 @@ class _TeamsPlan(KernelPlan):
     Attributes:
         kernel: what is computed.
         layout: the teams of threads, of which each works on a row.
-        shared_bytes: memory in which the teams combine what their threads have reduced.
+        shared_bytes: memory in which the teams combine their threads' results.
         width: neighbouring elements of a row that a thread reads or writes at once.
-        steps: how often the team moves on until it has been over a whole row.
+        steps: the number of steps in which the team goes over a row.
         is_kept: whether the elements of a row stay in registers.
     """
 
@@ -212,7 +212,9 @@ class _Rows:
         accesses = operand_accesses(reduction, index)
 
         def combined(step: _Step, carried: Sequence[Value] | None) -> list[Value]:
-            """Combines the elements of a step with what is carried; without, the step holds."""
+            """Combines the elements of a step with the carried values; the first step has none, and is always in the
+            row.
+            """
             found = list(carried) if carried is not None else None
             for place in step.places:
                 operands = zip(reducer.operands, placed(accesses, place), strict=False)

@@ -5,9 +5,9 @@ their order. The threads' totals are combined by shuffles, then through shared m
 earlier steps. If there are too few rows for the device, a row is divided into parts, each with a team of its own: a
 phase before writes the total of each part, and a team begins with the totals of the parts before its own.
 
-What the scanned elements are computed from, and what is computed from a scanned element, is in the same kernel.
-Integers are exact. Floats are combined in the order of the steps, the threads' groups and the threads, which depends on
-shapes only; those below 32 bits are accumulated in f32.
+Producers and consumers of the scanned elements are computed in the same kernel. Integers are exact. Floats are combined
+in the order of the steps, the threads' groups and the threads, which depends on shapes only; those below 32 bits are
+accumulated in f32.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _ScanPlan(KernelPlan):
     Attributes:
         kernel: what is computed.
         layout: the teams of threads, of which each works on a part of a row.
-        shared_bytes: memory in which a team combines what its threads have combined.
+        shared_bytes: memory in which a team combines its threads' totals.
         each: elements that follow each other, of which a thread combines so many in a step.
         width: how many of them it reads or writes at once.
         parts: of a row.
@@ -259,7 +259,7 @@ class _Part:
         return self._team.combine(own, self._reducer.combine, commutes=True)
 
     def _added(self, number: Value, carried: list[Value]) -> list[Value]:
-        """Combines the elements of a step with what is carried."""
+        """Combines the elements of a step with the carried values."""
         for place in self._step(number).places:
             carried = self._reducer.combine(carried, self._element(place))
         return carried

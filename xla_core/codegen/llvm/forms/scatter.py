@@ -29,7 +29,7 @@ _CHUNK = 256  # elements of a window that a unit updates
 
 
 def _visit(windows: ScatterWindows, accesses: FusionAccesses, position: IndexExpr) -> None:
-    """Names what the elements of the windows at a position need."""
+    """Adds the accesses of the windows' elements at a position."""
     batch = delinearized(joined(accesses.loops(_BATCH, windows.count)), windows.batch)
     window = delinearized(position, windows.window)
     for number in range(len(windows.starts)):

@@ -1,4 +1,4 @@
-"""ScatterCode: what the kernels of a scatter do with one window, and with one element of a window."""
+"""ScatterCode: the code of scatter kernels for one window, and for one element of a window."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Section:
     """Results that one nest of loops over `shape` computes and stores.
 
     Attributes:
-        shape: what the loops run over, in memory order: the shape of the results, of an update or of a part.
+        shape: the array over which the loops run, in memory order: the shape of the results, of an update or of a part.
         result: the shape of the first result.
         roots: (instruction, the numbers of its results).
         update: for a dynamic-update-slice that updates its operand in place, the instruction; `roots` has the update.
@@ -62,7 +62,7 @@ class Section:
         return tuple(expr - start for expr, start in zip(index, starts, strict=True))
 
     def visit(self, accesses: FusionAccesses, position: IndexExpr) -> None:
-        """Adds to `accesses` what the elements at a position read, and where they are stored."""
+        """Adds to `accesses` the reads of the elements at a position, and the places where they are stored."""
         index = self.index(position)
         for root, _ in self.roots:
             accesses.visit(root, index)

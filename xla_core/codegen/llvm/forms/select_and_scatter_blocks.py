@@ -1,8 +1,8 @@
 """select-and-scatter on a grid of threads: each thread computes elements of the result.
 
-A thread combines what the windows that its element is in have selected, in their order, so that the result is the same
-in each run. Where an element is in several windows, a phase before records what each window selects, so that nothing is
-selected twice.
+A thread combines the sources of the windows that select its element, in the order of the windows, so that the result is
+deterministic. Where an element is in several windows, an earlier phase records the element that each window selects, so
+that each selection is made once.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.sizes import ceil_div
 
-_NOTHING = -1  # the position of what a window without elements selects
+_NOTHING = -1  # the position that a window without elements records
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _GatherPlan(KernelPlan):
-    """Attributes: whether this phase records what the windows select, and how many windows an element may be in."""
+    """Attributes: whether this phase records the selected elements, and how many windows an element may be in."""
 
     records: bool = False
     windows: Sequence[int] = ()
@@ -83,7 +83,7 @@ class _ThreadWork:
         self._recorded = None if body.scratch is None else IrArray(body.scratch, _positions(body))
 
     def record(self, window: Value) -> None:
-        """Stores the position of what a window selects."""
+        """Stores the position of the element that a window selects."""
         assert self._recorded is not None
         shape = self._recorded.shape
         place = memory_index(shape, self._indices.new("window", shape.num_elements, window))

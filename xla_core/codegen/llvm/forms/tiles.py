@@ -1,9 +1,9 @@
 """Kernels that accumulate a tile of the result along its minor dimension.
 
-The loop over the tile is the innermost one; the loops over what is summed are around it. Each step reads a contiguous
-piece of the operand and updates the whole tile, which stays in the nearest cache. Reductions of columns, windows over
-major dimensions, products of matrices whose right side is row-major, and convolutions whose features (or pixels) are
-minor take this form.
+The loop over the tile is the innermost one; the loops over the accumulated dimensions are around it. Each step reads a
+contiguous piece of the operand and updates the whole tile, which stays in the nearest cache. Reductions of columns,
+windows over major dimensions, products of matrices whose right side is row-major, and convolutions whose features (or
+pixels) are minor take this form.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _UNROLL = 4  # steps in each pass over the tile
 class _TilePlan(KernelPlan):
     """Attributes: the partition of the loops, and their variables, of which the last runs over the tile.
 
-    `stages` are the instructions that tiles accumulate one after another: later ones use what earlier ones have found.
+    `stages` are the instructions that tiles accumulate one after another: later ones use the results of earlier ones.
     """
 
     partition: Partition = dataclasses.field(kw_only=True)
@@ -143,7 +143,7 @@ def _plan(body: KernelBody) -> _TilePlan:
 
 
 def _stages(body: KernelBody, plan: LoopPlan, index: Index) -> list[HloInstruction]:
-    """Returns what tiles accumulate, operands first.
+    """Returns the instructions that tiles accumulate, operands first.
 
     These are the instructions below the roots, and those that others need at the same index, such as the mean of a
     column for its variance. Inside the loops of the others, they would be computed again for each row.
@@ -183,7 +183,7 @@ class _Tile:
         dims = next(body.roots[0].shape.leaves()).dimensions
         self._index: Index = delinearized(joined(plan.variables), dims)
         self._memory: list[list[Value]] = []
-        self._known: Callable[[Value], Mapping[HloInstruction, list[ElementValue]]]  # what earlier stages have found
+        self._known: Callable[[Value], Mapping[HloInstruction, list[ElementValue]]]  # the results of earlier stages
 
     def emit(self) -> None:
         """Accumulates and stores the tile."""
@@ -231,7 +231,7 @@ class _Tile:
     def _accumulate(
         self, instruction: HloInstruction, total: Accumulator, memory: Sequence[Value], start: Sequence[Value]
     ) -> None:
-        """Emits the loops over what an instruction accumulates, with passes over the tile inside."""
+        """Emits the loops over the elements that an instruction accumulates, with passes over the tile inside."""
         accesses = looped(instruction, operand_accesses(instruction, self._index), self._plan.loops)
         variables, conditions = [v for v in accesses[0].variables if v.extent != 1], accesses[0].conditions
         apart = frozenset(c for c in conditions if self._variable in c.expr.variables or total.counts_padding)

@@ -189,7 +189,7 @@ class _Tiles:
         return expr.substitute({plan.outer: outer + a, plan.inner: inner + k})
 
     def emit(self, unit: Value) -> None:
-        """Emits the copies to shared memory, and what is computed."""
+        """Emits the copies to shared memory, and the computation."""
         plan, indices, b = self._plan, self.indices, self._b
         tiles = [-(-v.extent // _SIDE) for v in self._groups]
         number = indices.new("unit", plan.count, unit)

@@ -26,9 +26,9 @@ class InstructionBuilder:
 
     Attributes:
         fast_math: flags that every floating operation gets.
-        locations: the debug location of everything that code is emitted for, as an instruction's metadata.
+        locations: the debug locations of the HLO instructions for which code is emitted, as metadata.
         location: the debug location that every instruction gets.
-        root_location: the location of what belongs to no other thing.
+        root_location: the location of code that belongs to no other instruction.
     """
 
     def __init__(self, module: IrModule, function: IrFunction) -> None:
@@ -214,7 +214,7 @@ class InstructionBuilder:
         return result
 
     def elements(self, vector: Value, count: int) -> list[Value]:
-        """Returns the elements of what `vector` makes."""
+        """Returns the elements of a vector that `vector` made."""
         if count == 1:
             return [vector]
         type_ = vector.type.partition(" x ")[2][:-1]
@@ -286,7 +286,7 @@ class InstructionBuilder:
         return self.emit(old.type, f"extractvalue {pair}, 0"), self.emit("i1", f"extractvalue {pair}, 1")
 
     def load_atomic(self, type_: str, pointer: Value, scope: str = "") -> Value:
-        """Loads what other threads may be writing."""
+        """Loads a value that other threads may be writing."""
         return self.emit(
             type_, f"load atomic {type_}, {pointer}{_syncscope(scope)} monotonic, align {type_bits(type_) // 8}"
         )

@@ -89,7 +89,7 @@ class IrFunction:
     """A function definition under construction.
 
     Attributes:
-        optimized: whether to leave out LLVM's passes on IR, because the instructions are as they should be.
+        optimized: whether to leave out LLVM's passes on IR, because the instructions are optimized already.
         shared: whether it is the same in other programs. Such a function refers to no variable and no other function.
     """
 
@@ -102,8 +102,8 @@ class IrFunction:
         prefix: str = "",
         attributes: str = "",
     ) -> None:
-        """`parameters` are (type, attributes, name); `prefix` holds linkage and calling convention; `attributes` what
-        follows the parameter list.
+        """`parameters` are (type, attributes, name); `prefix` holds linkage and calling convention; `attributes` holds
+        the text after the parameter list.
         """
         self.name = name
         self.return_type = return_type
@@ -155,7 +155,7 @@ class IrFunction:
 class IrModule:
     """A module under construction: globals, declarations, functions, metadata.
 
-    `helpers` are the functions that several kernels call, by what they do. `debug_unit` is the metadata of debug
+    `helpers` are the functions that several kernels call, by their purpose. `debug_unit` is the metadata of debug
     locations, if functions have any.
     """
 

@@ -47,7 +47,7 @@ class Partition:
             parallel: how many units the target wants, and how large.
             tile: the most iterations of a chunk; 0 sets no limit. With a limit, a single loop is divided too.
             across: the loop that runs in square tiles with the last one, or -1. Each tile is then a unit.
-            whole_rows: whether the last loop must not be divided, because something costly is computed once a row.
+            whole_rows: whether the last loop must not be divided, because a costly value is computed once a row.
         """
         self.across = across
         self.extents = list(extents)
@@ -91,7 +91,7 @@ class PartitionedLoops:
 
     Args:
         context, indices: the kernel under construction.
-        partition: what is divided.
+        partition: the division of the loops.
         variables: those of the loops, outermost first.
         cuts: for each loop, the iterations at which a new segment begins.
     """
@@ -128,7 +128,7 @@ class PartitionedLoops:
     def _loop(
         self, begin: Value, end: Value, step: Value | None = None, *, name: str, metadata: Sequence[str] = ()
     ) -> Iterator[Value]:
-        """Emits a loop around the block, which gets its index. What runs once is emitted without a loop."""
+        """Emits a loop around the block, which gets its index. A single iteration is emitted without a loop."""
         first, last = begin.integer, end.integer
         if first is not None and last is not None and last - first == 1:
             yield begin

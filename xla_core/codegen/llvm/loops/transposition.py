@@ -62,7 +62,7 @@ def load_element(
 
 
 _SCALAR = '!{!"llvm.loop.vectorize.enable", i1 false}'
-"""Keeps LLVM from making vectors of what is left of a tile, whose elements lie apart in one of the arrays.
+"""Keeps LLVM from vectorizing the remainder of a tile, whose elements are not contiguous in one of the arrays.
 
 They would be no faster, and take several times as long to compile as all the rest of the kernel.
 """

@@ -1,8 +1,8 @@
 """ElementalIrEmitter: one element of an elementwise op from the operands' elements.
 
-(XLA: xla/service/elemental_ir_emitter.h.) `ELEMENTAL` maps opcodes to emitters. What an opcode means for integers,
-floats and complex numbers is in tables of their own (`integer_ops`, `float_ops`, `complex_ops`). Floats below 32 bits
-are computed in f32, and each op's result is rounded.
+(XLA: xla/service/elemental_ir_emitter.h.) `ELEMENTAL` maps opcodes to emitters. The emitters for integers, floats and
+complex numbers are in tables of their own (`integer_ops`, `float_ops`, `complex_ops`). Floats below 32 bits are
+computed in f32, and each op's result is rounded.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _overflows(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 
 @_op(Opcode.POWER)
 def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    """Squares repeatedly. A negative exponent gives 1 for base 1, 1 or -1 for base -1, else 0."""
+    """Computes the power by repeated squaring. A negative exponent gives 1 for base 1, 1 or -1 for base -1, else 0."""
     if t is ElementType.PRED:
         return b.or_(x, b.not_(y))
     one, zero = b.int_(1, x.type), b.int_(0, x.type)

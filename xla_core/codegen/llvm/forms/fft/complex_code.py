@@ -1,4 +1,4 @@
-"""What the code of an fft consists of: complex arithmetic, loops, scratch memory, constants, and rows in memory."""
+"""The parts of the code of an fft: complex arithmetic, loops, scratch memory, constants, and rows in memory."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class FftCode:
 
     @contextmanager
     def once(self) -> Iterator[None]:
-        """The loops inside compute what all rows use."""
+        """The loops inside compute values that all rows use."""
         yield
 
     def planes(self, count: int) -> Planes:
