@@ -1,9 +1,9 @@
 """StableHLO, which frameworks write: reads it into an op tree, verifies it and lowers it to HLO.
 
-| room | what is in it |
+| package | what is in it |
 |---|---|
 | `ir` | the op tree: types, attributes, values, ops, regions, modules |
-| `table` | what an entry of the op table consists of; assembly formats |
+| `table` | the parts of an entry of the op table; assembly formats |
 | `verify` | the verifier, constraints of types and attributes |
 | `vhlo` | VHLO's ops by version, derived from the op table; releases |
 | `sharding` | meshes and shardings |
@@ -14,7 +14,7 @@
 | `reference` | the documentation of ops, and examples |
 | `translate` | writers, raising from HLO, releases; compiling a program doesn't load them |
 
-A room imports only from those above it in this list (`translate` from all); import-linter checks it.
+A package imports only from those above it in this list (`translate` from all); import-linter checks this.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The order of the attributes in the properties of an op: their names sorted, the optional ones flagged.
 
-Source: llvm-project, mlir/tools/mlir-tblgen (what it generates for BytecodeOpInterface).
+Source: llvm-project, mlir/tools/mlir-tblgen (the code that it generates for BytecodeOpInterface).
 """
 
 from __future__ import annotations

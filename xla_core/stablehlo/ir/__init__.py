@@ -1,6 +1,6 @@
 """The op tree: types, attributes, values, ops, regions, modules.
 
-The other rooms of `stablehlo` import this one as `ir`, and it imports none of them. The op table defines what an op
+The other packages of `stablehlo` import this one as `ir`, and it imports none of them. The op table defines what an op
 means.
 """
 

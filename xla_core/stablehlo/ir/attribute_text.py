@@ -77,7 +77,7 @@ def dictionary_text(values: dict[str, Any], dialect: str = "stablehlo") -> str:
 
 
 def struct_text(value: Any) -> str:
-    """Writes what follows the name of a struct: `<handle = 1, type = 0>`."""
+    """Writes the fields of a struct, which follow its name: `<handle = 1, type = 0>`."""
     return _STRUCTS[type(value)][1](value)
 
 
@@ -111,7 +111,7 @@ def location_text(location: SourceLocation | None) -> str:
 
 
 def _payload(value: ir.DenseElements) -> str:
-    """Writes what stands between the brackets of `dense<...>`."""
+    """Writes the text between the brackets of `dense<...>`."""
     element, data = str(value.type.element), value.data
     if not data.size:
         return ""
@@ -252,4 +252,4 @@ _STRUCTS: dict[type, tuple[str, Callable[[Any], str]]] = {
     ir.ScatterDimensionNumbers: ("stablehlo.scatter", _fields),
     ir.TypeExtensions: ("stablehlo.bounds", _extensions),
 }
-"""Structs: the name of each, and the writer of what follows the name."""
+"""Structs: the name of each, and the writer of its fields."""

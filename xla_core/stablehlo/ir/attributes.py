@@ -54,7 +54,7 @@ __all__ = [
 
 
 class Unit(enum.Enum):
-    """A unit attribute: its presence is its meaning (`use_global_device_ids`). It is true in a condition."""
+    """A unit attribute, whose presence is its value (`use_global_device_ids`). It is true in a condition."""
 
     UNIT = "unit"
 

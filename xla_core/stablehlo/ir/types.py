@@ -143,7 +143,7 @@ Type = TensorType | TokenType | TupleType | FunctionType | OpaqueType | ScalarTy
 
 
 def future(types: Sequence[Type]) -> OpaqueType:
-    """Returns the type of what an asynchronous op will give."""
+    """Returns the type of the future of an asynchronous op."""
     return OpaqueType(f"!stablehlo.future<{', '.join(map(type_text, types))}>", tuple(types))
 
 

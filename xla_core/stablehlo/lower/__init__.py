@@ -1,1 +1,1 @@
-"""Lowers the op tree to HLO. Only this room and the ops' `lower` functions add HLO instructions."""
+"""Lowers the op tree to HLO. Only this package and the ops' `lower` functions add HLO instructions."""

@@ -29,7 +29,7 @@ def as_declared(ctx: Builder, value: HloInstruction, type: ir.Type, op: ir.Op) -
             flags[d] = False
             shape = dataclasses.replace(value.shape, dynamic_dimensions=tuple(flags))
             if bound > INT_MAX:
-                op.fail(f"is static, but dimension {d} of {value.shape} has more elements than s32 can say")
+                op.fail(f"is static, but dimension {d} of {value.shape} has more elements than s32 can represent")
             size = ctx.constant(np.int32(bound), Shape(ElementType.S32))
             value = ctx.add(Opcode.SET_DIMENSION_SIZE, value, size, shape=shape, dimensions=(d,))
     bounds = value.shape.dimensions

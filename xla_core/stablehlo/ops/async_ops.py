@@ -47,7 +47,7 @@ define(
     regions=1,
     traits=(Trait.ISOLATED_REGIONS, Trait.INFERRED_FROM_REGIONS),
     releases="1.15",
-    doc="Starts the op in its region, which runs while others do; the result is a future.",
+    doc="Starts the op in its region, which may run at the same time as other ops. The result is a future.",
 )
 
 
@@ -71,5 +71,5 @@ define(
     rule=_async_done_rule,
     lower=_lower_async_done,
     releases="1.15",
-    doc="Waits for a future and gives its results.",
+    doc="Waits for a future and returns its results.",
 )

@@ -79,7 +79,7 @@ define(
     attributes=_NORM,
     doc=(
         "Normalizes the operand over all dimensions but `feature_index`: (x - mean) / sqrt(variance + epsilon) * "
-        "scale + offset. Mean and (biased) variance are computed, and are results too."
+        "scale + offset. Mean and (biased) variance are computed, and are returned too."
     ),
     type_traits=("compatible-element-types",),
 )

@@ -42,7 +42,7 @@ _FORMULAS = {
     "square": "The square. A complex a + bi gives (a - b)(a + b) + 2ab i, which cancels less than a^2 - b^2.",
     "zeta": "The sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real.",
 }
-"""What the ops compute that are lowered by a formula."""
+"""The meanings of the ops that are lowered by a formula."""
 
 
 def _formula(name: str) -> Lower:
@@ -165,5 +165,5 @@ define(
     type_traits=("same-shape",),
     lower=_lower_constant_like,
     attributes={"value": Attribute(Kind.ANY)},
-    doc="A constant of the operand's shape, also where that is known at run time only.",
+    doc="A constant of the operand's shape, which may be known at run time only.",
 )

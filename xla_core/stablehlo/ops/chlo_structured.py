@@ -44,8 +44,8 @@ define(
     attributes={"k": Attribute(Kind.INT, minimum=0), "is_stable": Attribute(Kind.BOOL, True, since=2)},
     assembly="( % , k = k:int (? , is_stable = is_stable:bool ?) ) attr-dict : :arrow:",
     doc=(
-        "The `k` largest elements of each row of the last dimension, in descending order, and their positions; of "
-        "equal ones, the first. NaN counts as the largest."
+        "The `k` largest elements of each row of the last dimension, in descending order, and their positions. Among "
+        "equal elements, the first ones are taken. NaN counts as the largest."
     ),
 )
 
@@ -91,7 +91,7 @@ def _check_scan_inputs(op: ir.Op, inputs: int) -> int:
 
 
 def _scan_results(op: ir.Op, carries: int, length: int) -> list[ir.Type]:
-    """Infers the result types from what the region returns.
+    """Infers the result types from the region's results.
 
     An output gains the scanned dimension; a carry keeps its shape. Element types are taken from the declared results.
     """
@@ -162,9 +162,9 @@ define(
     },
     assembly="<scan>",
     doc=(
-        "Runs the region along `dimension`: it takes a slice of each input and the carries, and gives a slice of "
-        "each output and the next carries. The outputs are stacked; the last carries are results too. "
-        "`scan_dim_size` says how often, which inputs say themselves."
+        "Runs the region along `dimension`: it takes a slice of each input and the carries, and returns a slice of "
+        "each output and the next carries. The outputs are stacked; the last carries are results too. `scan_dim_size` "
+        "is the number of steps, which is needed where there are no inputs."
     ),
 )
 
@@ -249,7 +249,7 @@ define(
         "precision_config": PRECISION,
     },
     doc=(
-        "A dot of groups: `group_sizes` says how many rows of lhs (or of the contracted dimension) belong to each "
-        "group, whose own slice of rhs they meet."
+        "A dot of groups. `group_sizes` says how many rows of lhs (or of the contracted dimension) belong to each "
+        "group. The rows of a group are multiplied with the group's own slice of rhs."
     ),
 )

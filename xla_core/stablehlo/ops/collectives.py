@@ -145,7 +145,7 @@ define(
     releases="0.9 1.5",
     doc=(
         "Each process splits its operand into `split_count` parts along `split_dimension` and sends part j to "
-        "process j of its group; what it receives is concatenated along `concat_dimension`."
+        "process j of its group; the received parts are concatenated along `concat_dimension`."
     ),
     type_traits=("pairwise-element-type",),
 )
@@ -223,6 +223,6 @@ define(
     releases="0.16 1.20",
     doc=(
         "Each process of a group gets the operand of the group's first process (or of the root that the last "
-        "operand names); one that is in no group gets zeros."
+        "operand names); a process that is in no group gets zeros."
     ),
 )

@@ -61,7 +61,7 @@ for _name in ("func.call", "call"):
         traits=(Trait.ON_STORAGE,),
         assembly="callee:symbol ( %* ) attr-dict : :functional:" if _name == "func.call" else None,
         releases="0.9" if _name == "func.call" else "",
-        doc="The results of the function `callee` of the operands.",
+        doc="Calls the function `callee` on the operands and returns its results.",
     )
 for _name in ("func.return", "return", "stablehlo.return"):
     _operands = (Values("results", LOOP_STATE, Arity.VARIADIC),) if _name == "stablehlo.return" else _ANY_OPERANDS
@@ -121,8 +121,8 @@ define(
     regions=2,
     assembly="<while>",
     doc=(
-        "Runs `body` on the state as long as `cond` of the state is true. The results are the state when it became "
-        "false: the operands, where it never was true."
+        "Runs `body` on the state as long as `cond` of the state is true. The results are the state when `cond` "
+        "became false, or the operands if it never was true."
     ),
 )
 
@@ -195,7 +195,7 @@ define(
     (Values("result", TOKEN),),
     lower=OneOp(Opcode.AFTER_ALL),
     assembly="%* attr-dict : :same:",
-    doc="A token that is there when all operand tokens are: it joins chains of effects.",
+    doc="A token that is ready when all operand tokens are. It joins chains of effects.",
 )
 define(
     "stablehlo.create_token",
@@ -230,7 +230,8 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly="attr-dict <barrier>",
     doc=(
-        "The operands, unchanged. Nothing that makes them moves behind it, and nothing that uses the results before it."
+        "The operands, unchanged. Ops that the operands depend on are not moved behind the barrier, and ops that "
+        "depend on the results are not moved before it."
     ),
     type_traits=("pairwise-type",),
 )

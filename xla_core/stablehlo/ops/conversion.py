@@ -45,8 +45,9 @@ define(
     counterpart=OneOp(Opcode.CONVERT),
     assembly=UNARY_ASSEMBLY,
     doc=(
-        "The value in another element type. Floats round to the nearest, ties to even; to integers they truncate; "
-        "complex to real drops the imaginary part; to i1, whether it isn't zero."
+        "The value in another element type. Floats round to the nearest value, ties to even; to integers, they "
+        "truncate. From complex to real, the imaginary part is dropped. The i1 of a value says whether it differs "
+        "from zero."
     ),
     types=UNQUANTIZED,
     type_traits=("same-shape",),
@@ -102,7 +103,7 @@ define(
     counterpart=OneOp(Opcode.BITCAST_CONVERT),
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
-    doc="The bits as another element type; where the widths differ, the last dimension goes or comes.",
+    doc="The bits as another element type. Where the widths differ, the last dimension is added or removed.",
     types=TENSOR_OR_PER_AXIS,
 )
 

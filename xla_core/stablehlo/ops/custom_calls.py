@@ -99,7 +99,7 @@ def _chlo_op(ctx: LoweringContext, op: ir.Op) -> ir.Op | None:
     whole = ir.Op(definition.name, list(op.operands), types, attributes, (), op.given_location)
     try:
         verify_op(whole, definition, ctx.module.source)
-    except InvalidArgumentError:  # an op with other attributes, as another release of CHLO has: it is its decomposition
+    except InvalidArgumentError:  # its attributes are those of another release of CHLO, so the decomposition is used
         return None
     return whole
 
@@ -122,7 +122,7 @@ define(
     releases="0.19 1.14",
     doc=(
         "An op that a library defined, by name and attributes, with its `decomposition` into other ops as a "
-        "function. A target that knows the name runs it whole; for others it is its decomposition."
+        "function. A target that knows the name runs the op as a whole; any other target runs the decomposition."
     ),
 )
 
@@ -255,7 +255,7 @@ def _lower_custom_call(
 
 
 def _lower_resharding(ctx: LoweringContext, op: ir.Op, target: str, operand: HloInstruction) -> HloInstruction:
-    """Slices the device's shard of a whole tensor, or gathers the shards, as GSPMD's form of `shard_map` says.
+    """Slices the device's shard of a whole tensor, or gathers the shards, as in GSPMD's form of `shard_map`.
 
     The annotation `Sharding` of a whole tensor is that of the call's operand, or the call's own for a result.
     """

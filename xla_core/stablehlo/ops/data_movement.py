@@ -52,7 +52,7 @@ define(
     lower=OneOp(Opcode.RESHAPE, declared=True),
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
-    doc="The operand's elements, in row-major order, under other dimensions of the same product.",
+    doc="The operand's elements, in row-major order, as an array of other dimensions with the same number of elements.",
     types=TENSOR_OR_PER_AXIS,
     result_types=STATIC_OR_BOUNDED,
     type_traits=("compatible-element-types",),
@@ -201,8 +201,8 @@ define(
     " interior = interior_padding:dims attr-dict : :functional:",
     doc=(
         "The operand with `padding_value` before (`edge_padding_low`), after (`edge_padding_high`) and between "
-        "(`interior_padding`) its elements; negative edge padding removes elements, after the interior padding was "
-        "put in."
+        "(`interior_padding`) its elements; negative edge padding removes elements after the interior padding was "
+        "added."
     ),
     type_traits=("size: edge_padding_low edge_padding_high interior_padding", "same-element-type"),
 )

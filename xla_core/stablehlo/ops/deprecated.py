@@ -196,8 +196,8 @@ define(
     attributes=_CONFIG,
     assembly="% , config = einsum_config:string attr-dict : :functional:",
     doc=(
-        "The operand with dimensions that the result lacks summed, and the others in the order that "
-        "`einsum_config` says, such as `ij->j`."
+        "Sums over the dimensions that the result lacks, and arranges the others in the order of `einsum_config`, "
+        "such as `ij->j`."
     ),
 )
 
@@ -252,6 +252,6 @@ define(
     attributes={"dim": Attribute(Kind.INT), "batch_dims": Attribute(Kind.INT)},
     doc=(
         "The operand's slices at the indices along dimension `dim`, as PyTorch's `index_select`; the first "
-        "`batch_dims` dimensions go together."
+        "`batch_dims` dimensions are batch dimensions of both."
     ),
 )

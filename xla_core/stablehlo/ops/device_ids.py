@@ -26,6 +26,6 @@ for _kind in ("partition", "replica"):
         lower=OneOp(Opcode(f"{_kind}-id"), declared=True),
         traits=(Trait.PER_DEVICE,),
         assembly=RESULTS_ASSEMBLY,
-        doc=f"The number of the {_kind} that runs this, as ui32.",
+        doc=f"The number of the {_kind} that executes the op, as ui32.",
         result_types=UI32,
     )

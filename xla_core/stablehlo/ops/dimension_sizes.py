@@ -53,7 +53,7 @@ define(
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
     assembly="% , dim = dimension:int attr-dict : :functional:",
-    doc="The size of dimension `dimension`, as i32: of a bounded dimension, the actual one.",
+    doc="The size of dimension `dimension`, as i32. For a bounded dimension, it is the actual size.",
     types=TENSOR_OR_PER_AXIS,
     result_types=I32,
 )
@@ -74,8 +74,8 @@ def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
     size, limit = int(known.reshape(-1)[0]), bounds[dim]
     shape[dim], bounds[dim] = size, None
     exact = [_bounded(shape, operand.element, bounds)]
-    # StableHLO infers a static size only from a constant that equals the bound. A smaller constant is accepted where
-    # the declared type has it.
+    # StableHLO infers a static size only from a constant that equals the bound. A smaller constant is accepted if it is
+    # the declared size.
     fits = all(compatible(t, r.type) for t, r in zip(bounded, op.results, strict=True))
     return exact if size == limit else bounded if not fits else if_declared(op, exact)
 
@@ -109,7 +109,7 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly="% , % , dim = dimension:int attr-dict : :functional:",
     doc=(
-        "The operand with dimension `dimension` of the given size, which is within its bound; the elements beyond "
-        "it are not there any more."
+        "The operand with dimension `dimension` set to the given size, which is within its bound; the elements "
+        "beyond that size are dropped."
     ),
 )

@@ -101,8 +101,8 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly="% , % , dims = broadcast_dimensions:dims attr-dict : :functional:",
     doc=(
-        "`broadcast_in_dim` to a shape that an operand gives. Compiled once that operand is known: a constant, or "
-        "what follows from the types of the arguments."
+        "`broadcast_in_dim` to a shape that an operand gives. The program is compiled once that operand is known: a "
+        "constant, or a value that follows from the types of the arguments."
     ),
     result_types=TENSOR_OR_PER_AXIS,
 )

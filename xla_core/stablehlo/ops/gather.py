@@ -105,7 +105,8 @@ define(
     releases="0.9 1.1",
     doc=(
         "Slices of the operand of sizes `slice_sizes`, at the start indices, which are clamped so that the slices "
-        "lie within. `offset_dims` are the result's dimensions that run over a slice, the others over the indices."
+        "lie within. The dimensions `offset_dims` of the result run over a slice, and the other dimensions over the "
+        "indices."
     ),
     traits=(Trait.ON_STORAGE,),
     type_traits=("element-type: operand result",),

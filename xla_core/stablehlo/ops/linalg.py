@@ -80,8 +80,8 @@ define(
         "transpose_a": enum("transpose"),
     },
     doc=(
-        "The x with op(a) x = b (`left_side`) or x op(a) = b, for triangular matrices a; op is what `transpose_a` "
-        "says. Only one triangle of a is read, without its diagonal if `unit_diagonal`."
+        "The x with op(a) x = b (`left_side`) or x op(a) = b, for triangular matrices a; op is the operation that "
+        "`transpose_a` names. Only one triangle of a is read, without its diagonal if `unit_diagonal`."
     ),
     type_traits=("compatible-element-types",),
 )

@@ -164,9 +164,9 @@ define(
     },
     traits=(Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     doc=(
-        "Combines the elements of every window by the region, starting from the initial values. `window_strides` "
-        "apart, windows lie in the inputs dilated by `base_dilations` and padded with the initial values; their "
-        "own elements are `window_dilations` apart."
+        "Combines the elements of every window by the region, starting from the initial values. The inputs are "
+        "dilated by `base_dilations` and padded with the initial values. Windows begin `window_strides` apart, and "
+        "the elements of a window are `window_dilations` apart."
     ),
 )
 
@@ -232,8 +232,9 @@ define(
     },
     traits=(Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     doc=(
-        "In every window of the operand, selects one element by `select` (it is kept while `select(it, next)` "
-        "holds), and combines the source's element of that window into the selected place by `scatter`; other "
+        "In every window of the operand, selects one element by `select` (the first one, replaced by each later one "
+        "for which `select(selected, later)` is false), and combines the source's element of that window into the "
+        "selected place by `scatter`; other "
         "places have `init_value`. It is the gradient of max pooling."
     ),
 )

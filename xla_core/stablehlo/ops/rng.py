@@ -73,7 +73,7 @@ define(
     assembly="% , % , % , distribution = rng_distribution:rng_distribution attr-dict : :functional:",
     doc=(
         "Random numbers of the given shape: uniform in [a, b), or normal with mean a and standard deviation b. "
-        "Each execution draws others."
+        "Each execution draws other numbers."
     ),
 )
 
@@ -105,7 +105,7 @@ define(
     attributes={"rng_algorithm": enum("rng_algorithm")},
     assembly="% , algorithm = rng_algorithm:rng_algorithm attr-dict : :functional:",
     doc=(
-        "Uniform random bits, and the state for the next call, from a state: the same state gives the same bits on "
-        "every device, those of XLA."
+        "Uniform random bits, and the state for the next call, from a state. The same state gives the same bits on "
+        "every device, which are XLA's."
     ),
 )

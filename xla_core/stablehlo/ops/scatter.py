@@ -146,8 +146,9 @@ define(
     traits=(Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     releases="0.9 1.1",
     doc=(
-        "The inputs with the updates combined into them by the region, at places that `scatter_indices` says; "
-        "windows that lie outside are skipped. Several updates of one place are combined in an order that the "
+        "The inputs with the updates combined into them by the region, at the places that `scatter_indices` gives. "
+        "Windows that are not within the input are skipped. Several updates of one place are combined in an order "
+        "that the "
         "implementation chooses."
     ),
 )

@@ -48,8 +48,9 @@ define(
     assembly="comparison_direction:comparison_direction , % , % (? , compare_type:comparison_type ?)"
     " attr-dict : :functional:",
     doc=(
-        "Whether `comparison_direction` (EQ, NE, GE, GT, LE, LT) holds, element by element. Floats compare as IEEE "
-        "754 says (nothing equals NaN), or in its total order (TOTALORDER); complex numbers only for equality."
+        "Whether `comparison_direction` (EQ, NE, GE, GT, LE, LT) holds, element by element. Floats are compared as "
+        "in IEEE 754 (NaN is not equal to anything), or in its total order (TOTALORDER); complex numbers are compared "
+        "for equality only."
     ),
     result_types=PRED,
     type_traits=("elementwise", "compatible-operands"),

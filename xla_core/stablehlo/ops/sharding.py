@@ -37,7 +37,7 @@ define(
     lower=_lower_constraint,
     attributes={"sharding": Attribute(Kind.ANY)},
     assembly="% sharding:sharding attr-dict : :same:",
-    doc="The operand; says how Shardy should partition it.",
+    doc="The operand. The op tells Shardy how to partition it.",
 )
 
 
@@ -45,7 +45,7 @@ define(
 
 
 def _manual(sharding: Sharding, axes: frozenset[str]) -> Sharding:
-    """Returns the sharding along the manual axes. The other axes are free for a partitioner."""
+    """Returns the sharding along the manual axes. The partitioner may use the other axes."""
     return Sharding(
         sharding.mesh,
         tuple(tuple(axis for axis in dimension if axis.name in axes) for dimension in sharding.dimensions),
@@ -119,7 +119,8 @@ define(
     assembly="<manual_computation>",
     doc=(
         "Runs its body on every device of a mesh: on the device's shards of the operands, as in_shardings splits them "
-        "along the manual axes. out_shardings says of what tensors the body's results are the shards."
+        "along the manual axes. out_shardings gives the shardings by which the body's results are shards of the op's "
+        "results."
     ),
 )
 define(

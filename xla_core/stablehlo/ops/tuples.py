@@ -40,7 +40,7 @@ define(
     lower=OneOp(Opcode.TUPLE),
     traits=(Trait.ON_STORAGE,),
     assembly="%* attr-dict : :tuple:",
-    doc="The operands as one value.",
+    doc="A tuple of the operands.",
 )
 define(
     "stablehlo.get_tuple_element",

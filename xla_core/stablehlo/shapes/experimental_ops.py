@@ -67,7 +67,7 @@ def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     called = [module.functions.get(str(name)) for name in op.attributes.get("called_computations") or ()]
     body = called[0].regions[0] if len(called) == 1 and called[0] is not None else ir.Region()
     if not body.blocks:
-        op.fail("needs one function of the module in called_computations: what combines two elements")
+        op.fail("needs one function of the module in called_computations, which combines two elements")
     types = [r.type for r in op.results]
     return ir.Op("stablehlo.reduce_window", list(data), types, attributes, [_returning(body)], op.location)
 

@@ -38,7 +38,7 @@ def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) 
 
 
 def tiled_sharding(text: str, op: ir.Op) -> Sharding | None:
-    """Parses an `mhlo.sharding` of `op`: None for a tensor that each device, or one, has whole.
+    """Parses an `mhlo.sharding` of `op`: None for a tensor that every device, or a single one, holds whole.
 
     Raises UnimplementedError for other kinds than replicated, maximal and tiled.
     """

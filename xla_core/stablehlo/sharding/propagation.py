@@ -1,4 +1,4 @@
-"""The shardings that results of a program have, where it does not say.
+"""Infers shardings of a program's results that have none.
 
 Shardings are carried forward from arguments, sharding constraints and manual computations: through ops whose result has
 the dimensions of an operand, and through a few that move dimensions. Any sharding of a result is right. This one keeps
@@ -25,7 +25,7 @@ Shardings = tuple[Sharding | None, ...]
 def value_shardings(module: ir.Module, function: ir.Op, arguments: Shardings) -> Mapping[ir.Value, Sharding | None]:
     """Returns the shardings of the values of a function's block, given those of its arguments.
 
-    None stands for a whole array, as a value that is left out does.
+    None, or a value that is left out, stands for an array that every device holds whole.
     """
     return _Propagation(module).values(function, arguments)
 

@@ -1,4 +1,4 @@
-"""The vocabulary of assembly formats: how the table says an op's pretty form.
+"""The vocabulary of assembly formats, which describe the pretty forms of ops in the table.
 
 A format is a list of words, as in MLIR's declarative assembly format:
 
@@ -30,7 +30,7 @@ CHLO_BINARY_ASSEMBLY = "% , % attr-dict : :arrow:"
 CHLO_BROADCAST_ASSEMBLY = "% , % attr-dict : :functional:"
 
 GENERIC_ASSEMBLY = "( %* ) <properties> attr-dict : :functional:"
-"""What follows the quoted name of an op without regions."""
+"""The generic form after the quoted name of an op without regions."""
 
 
 def words_of(form: str) -> list[str | list[str]]:

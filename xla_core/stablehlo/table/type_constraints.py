@@ -97,8 +97,9 @@ class TypeConstraint:
     """Types that an operand may have: tensors of `elements`, or others by their class.
 
     `rank` and `static` bound the shape (with `bounded`, one dimension may be unknown but for its bound); `only` names
-    the element types where the kind doesn't say enough; `unranked` tensors are taken too. What any of `also` accepts is
-    taken as well. `name` is what diagnostics call the element types, where not by their kinds.
+    the element types where the kind doesn't say enough; `unranked` tensors are taken too. Types that a constraint of
+    `also` accepts are taken as well. `name` is the name of the element types in diagnostics, if it isn't that of their
+    kinds.
     """
 
     elements: Elements = Elements.ALL

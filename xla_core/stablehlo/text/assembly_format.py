@@ -140,7 +140,7 @@ GENERIC_STEPS: tuple[Step, ...] = (
     _attribute_group("attr-dict"),
     *steps_of(": :functional:"),
 )
-"""The steps that read what follows the quoted name of an op."""
+"""The steps that read the generic form after the quoted name of an op."""
 
 
 BARE_NAMES = {"call": "func.call", "func": "func.func", "module": "builtin.module", "return": "func.return"}

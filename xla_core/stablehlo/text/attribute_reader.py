@@ -35,7 +35,7 @@ class AttributeReader(TypeReader):
         self.dimension_lists: dict[str, ir.DenseArray] = {}
 
     def dialect_attribute(self, name: str, start: int) -> Any:
-        """Reads what follows `#name`."""
+        """Reads the rest of an attribute after `#name`."""
         raise NotImplementedError
 
     def attribute(self) -> Any:
@@ -205,7 +205,7 @@ class AttributeReader(TypeReader):
         return value
 
     def dense_array(self, start: int) -> ir.DenseArray:
-        """Reads what follows the first word of `array<i64: 1, 2>`."""
+        """Reads the rest of `array<i64: 1, 2>` after its first word."""
         self.expect("<", "after array")
         element = self.type()
         if not isinstance(element, ir.ScalarType) or element not in DTYPES:
@@ -234,7 +234,7 @@ class AttributeReader(TypeReader):
         return value if element == "i1" else int(value)
 
     def dense(self, start: int) -> Any:
-        """Reads what follows the first word of `dense<...> : type`."""
+        """Reads the rest of `dense<...> : type` after its first word."""
         self.expect("<", "after 'dense'")
         payload_start = self.skip()
         is_string = self.at_string()
@@ -270,7 +270,7 @@ class AttributeReader(TypeReader):
         return not element.startswith("!") and (not element.startswith("complex") or element in DTYPES)
 
     def sparse(self, start: int) -> Any:
-        """Reads what follows the first word of `sparse<indices, values> : type`."""
+        """Reads the rest of `sparse<indices, values> : type` after its first word."""
         self.expect("<", "after 'sparse'")
         indices = "" if self.at(">") else self._literal()
         values = ""
@@ -299,7 +299,7 @@ class AttributeReader(TypeReader):
         return self.source[start : self.position]
 
     def dense_resource(self, start: int) -> Any:
-        """Reads what follows the first word of `dense_resource<name> : type`. The data stand at the end of the text."""
+        """Reads the rest of `dense_resource<name> : type` after its first word. The data are at the end of the text."""
         self.expect("<", "after dense_resource")
         name = self.string() if self.at_string() else self.word("the resource's name")
         self.expect(">", "to end the resource's name")

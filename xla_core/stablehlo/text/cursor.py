@@ -71,8 +71,8 @@ class Cursor:
     def error(self, message: str, offset: int | None = None, hint: str | None = None) -> InvalidArgumentError:
         """Returns an error at `offset`, by default the current position.
 
-        If the current position is on a later line than what was read last, something is missing at the end of that
-        line. The error then shows that place.
+        If the last token is on an earlier line, something is missing at the end of that line, and the error shows that
+        place.
         """
         if offset is None:
             offset = self.skip()
@@ -111,7 +111,7 @@ class Cursor:
         return f"'{token[0][:40]}'" if token else "the end of the text"
 
     def skip(self) -> int:
-        """Moves over whitespace and comments, and returns the position of what is next."""
+        """Moves over whitespace and comments, and returns the position of the next token."""
         try:
             if self.source[self.position] not in _BLANK:  # mostly no blanks precede it
                 return self.position

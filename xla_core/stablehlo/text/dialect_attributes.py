@@ -40,7 +40,7 @@ class DialectAttributeReader(AttributeReader):
         return value
 
     def vhlo_attribute(self, mnemonic: str, start: int) -> Any:
-        """Reads what follows `#vhlo.mnemonic`. A subclass defines it."""
+        """Reads the rest of an attribute after `#vhlo.mnemonic`. A subclass defines it."""
         raise NotImplementedError
 
     def enum(self, kind: str) -> ir.EnumAttribute:
@@ -100,7 +100,7 @@ class DialectAttributeReader(AttributeReader):
         return tuple(self.dimensions())
 
     def times(self, where: str) -> None:
-        """Reads `x`, which may stand right before what follows."""
+        """Reads `x`, which may be followed by the next token without a blank."""
         if not self.accept("x"):
             raise self.form_error(f"expected 'x' {where}, found {self.found()}")
 

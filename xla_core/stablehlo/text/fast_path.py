@@ -150,7 +150,7 @@ def _checked_dictionary(op: str) -> _Read:
 
 
 class FastForm:
-    """Reads ops of one name, and caches what the texts of their attributes and types were read as."""
+    """Reads ops of one name, and caches the attributes and types by their texts."""
 
     __slots__ = ("attributes", "is_reduce", "lists", "location", "match", "name", "operands", "reader", "signature",
                  "signatures")  # fmt: skip

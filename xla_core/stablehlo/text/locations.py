@@ -63,7 +63,7 @@ class LocationReader(Cursor):
         return LocationTree(node, self.location_nodes)
 
     def location(self) -> Node:
-        """Reads what stands between the parentheses of `loc(...)`."""
+        """Reads the text between the parentheses of `loc(...)`."""
         self.enter()
         try:
             if self.at_string():

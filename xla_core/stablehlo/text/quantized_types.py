@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?").match
 
 
 def read_quantized(reader: Cursor, start: int) -> ir.QuantizedType:
-    """Reads what follows `!quant.uniform` at `start`: `<i8<-127:127>:f32:axis, {scale:zero point, ...}>`."""
+    """Reads the type at `start`, after `!quant.uniform`: `<i8<-127:127>:f32:axis, {scale:zero point, ...}>`."""
     reader.expect("<")
     storage = reader.word("a storage type")
     low = high = None

@@ -30,7 +30,7 @@ class TypeReader(LocationReader):
         raise NotImplementedError
 
     def vhlo_type(self, name: str, start: int) -> ir.Type:
-        """Reads what follows `!vhlo.name`."""
+        """Reads the rest of a type after `!vhlo.name`."""
         raise NotImplementedError
 
     def type(self) -> ir.Type:

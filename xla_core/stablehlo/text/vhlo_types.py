@@ -27,7 +27,7 @@ _SCALARS = {
 
 
 def read_type(reader: DialectAttributeReader, name: str, start: int) -> ir.Type:
-    """Reads what follows the name of `!vhlo.name<...>`."""
+    """Reads the rest of `!vhlo.name<...>` after the name."""
     match = _VERSIONED(name)
     kind = match[1] if match else ""
     if kind in _SCALARS:

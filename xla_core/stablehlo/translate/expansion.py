@@ -78,7 +78,7 @@ _NUMBERS = {
 
 
 class _Copier:
-    """Copies functions and replaces the ops that have to be expanded. What doesn't change is shared, not copied."""
+    """Copies functions and replaces the ops that have to be expanded. Unchanged parts are shared, not copied."""
 
     def __init__(self, version: Version) -> None:
         self.version = version

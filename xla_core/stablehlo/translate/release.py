@@ -14,11 +14,11 @@ from xla_core.stablehlo.vhlo.versions import Version
 def for_release(module: ir.Module, version: Version) -> ir.Module:
     """Rewrites a module to use only ops, types and attributes of the release.
 
-    Ops of dialects other than StableHLO and CHLO stay as they are. Raises VersionError, with the op's location, for
-    what needs a later release.
+    Ops of dialects other than StableHLO and CHLO stay as they are. Raises VersionError, with the op's location, for an
+    op that needs a later release.
     """
     module = expand(module, version)
-    encoder = Encoder(version)  # raises VersionError for what the release can't encode
+    encoder = Encoder(version)  # raises VersionError for an op that the release can't encode
     for op in module.walk():
         if not op.name.startswith("stablehlo."):
             continue

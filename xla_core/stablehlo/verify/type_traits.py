@@ -1,4 +1,4 @@
-"""Type traits: what the types of an op's operands and results must have in common.
+"""Type traits: constraints between the types of an op's operands and results.
 
 | name | what must agree |
 |---|---|

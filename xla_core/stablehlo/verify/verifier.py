@@ -1,9 +1,9 @@
 """The StableHLO verifier: checks every op of a module against the op table.
 
 The checks run in MLIR's order, so that a program with several errors gets the same message. For each op, the verifier
-first checks what every op needs (a known name, the numbers of regions, results and operands, attributes, types, regions
-with one block and a terminator), and then runs the op's rule. Next it checks the ops in the regions, and then the
-declared result types against the inferred ones. References to symbols are checked last, for the whole module.
+first checks the requirements of every op (a known name, the numbers of regions, results and operands, attributes,
+types, regions with one block and a terminator), and then runs the op's rule. Next it checks the ops in the regions, and
+then the declared result types against the inferred ones. References to symbols are checked last, for the whole module.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _check_bounds(op: ir.Op, type: ir.Type) -> None:
 
 
 def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequence[ir.Type] | None:
-    """Checks what doesn't depend on the ops in the regions.
+    """Checks the properties of an op that don't depend on the ops in its regions.
 
     Returns the result types that the rule infers, or None if it infers none or needs the regions to be verified first.
     """
@@ -176,7 +176,7 @@ def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequenc
 
 
 def _verify_exit(op: ir.Op, definition: OpDef, inferred: Sequence[ir.Type] | None, module: ir.Module) -> None:
-    """Checks what depends on the ops in the regions: isolation and the inferred result types."""
+    """Checks the properties that depend on the ops in the regions: isolation and the inferred result types."""
     if Trait.ISOLATED_REGIONS in definition.traits:
         for region in op.regions:
             _check_isolation(region)

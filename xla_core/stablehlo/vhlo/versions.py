@@ -35,7 +35,8 @@ class Version(NamedTuple):
         if not version >= MINIMUM or not (version.major, version.minor) <= (CURRENT.major, CURRENT.minor):
             raise InvalidArgumentError(
                 f"StableHLO {version} can't be written: {MINIMUM} to {CURRENT} can",
-                hint="take the release of whoever reads it, as an artifact's first bytes name it: StableHLO_v1.17.0",
+                hint="take the release of the reader; the first bytes of an artifact name its release: "
+                "StableHLO_v1.17.0",
             )
         return version
 
@@ -63,5 +64,5 @@ class VersionError(UnimplementedError):
     def __init__(self, what: str, needed: Version, target: Version) -> None:
         super().__init__(
             f"{what} needs StableHLO {needed}, but the program is written for {target}",
-            hint=f"write it for {needed} or later, if what reads it is new enough",
+            hint=f"write it for {needed} or later, if its reader is new enough",
         )

@@ -16,7 +16,7 @@ class BuiltinType(ir.OpaqueType):
 
 
 def is_foreign(name: str) -> bool:
-    """Tells whether an op is written as it is."""
+    """Tells whether an op is written unchanged, as an op of its own dialect."""
     return name.startswith("sdy.") or name == CAST
 
 

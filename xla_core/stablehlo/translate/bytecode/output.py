@@ -26,7 +26,7 @@ def varint(value: int) -> bytes:
 
 _FIRST = [bytes([value << 1 | 1]) for value in range(128)]
 SMALL = [varint(value) for value in range(1 << 14)]
-"""The integers that most are."""
+"""The encodings of small integers, which are the most frequent."""
 
 
 def signed(value: int) -> bytes:
@@ -68,7 +68,7 @@ class Entries:
         return found
 
     def add(self, dialect: int, parts: Sequence[Part], *, is_custom: bool = True) -> int:
-        """Adds an entry without comparing it to others, which large ones would be too slow for."""
+        """Adds an entry without comparing it to others, which would be too slow for a large one."""
         self._entries.append((dialect, is_custom, parts))
         return len(self._entries) - 1
 

@@ -34,7 +34,7 @@ _NONE = ir.ScalarType("none")
 def to_vhlo(op: ir.Op, version: Version) -> tuple[VhloOp, dict[str, Any], dict[str, Any]]:
     """The op of VHLO, its own attributes by name, and all others.
 
-    Raises VersionError for what the release lacks, UnimplementedError for ops that VHLO has in no version.
+    Raises VersionError for ops that the release lacks, UnimplementedError for ops that no version of VHLO has.
     """
     vhlo = _newest(op, version)
     rest = dict(op.attributes)
@@ -65,7 +65,7 @@ def _newest(op: ir.Op, version: Version) -> VhloOp:
     known = versions_of(_ELSEWHERE.get(op.name) or op.name.removeprefix("stablehlo."))
     if not known or (op.name not in _ELSEWHERE and not op.name.startswith("stablehlo.")):
         raise UnimplementedError(
-            f"{op.name} is no op of StableHLO's that portable artifacts have a form for",
+            f"{op.name} is no op of StableHLO that portable artifacts can hold",
             hint="CHLO is decomposed; ops of other dialects have to be lowered first",
         )
     needed = known[0].first

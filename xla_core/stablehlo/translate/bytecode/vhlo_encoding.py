@@ -193,7 +193,7 @@ class Encoder(BuiltinEncoder):
 
     def _quantized(self, type: ir.QuantizedType) -> bytes:
         kind, width = integer_format(type.storage) or ("", 0)
-        if type.storage[:1] == "u" and not kind:  # u8: how the text says that i8 holds no sign
+        if type.storage[:1] == "u" and not kind:  # u8: the text's name of an unsigned i8
             kind, width = "u", int(type.storage[1:])
         if type.block_sizes:
             raise UnimplementedError(

@@ -40,8 +40,8 @@ def write_portable_artifact(module: ir.Module, version: Version | str = CURRENT,
     A location keeps its place (the first file location, the innermost frame of a call stack) and its outermost name.
     Other frames, inner names, ranges, and other parts of fused locations are lost.
 
-    Raises InvalidArgumentError for an invalid module; VersionError, with the op's location, for what needs a later
-    release; UnimplementedError for what portable artifacts have no form for.
+    Raises InvalidArgumentError for an invalid module; VersionError, with the op's location, for an op that needs a
+    later release; UnimplementedError for an op that portable artifacts cannot hold.
     """
     ir.require_module(module)
     release = Version.parse(version)
@@ -72,7 +72,7 @@ class _Writer:
         self.properties: dict[bytes, int] = {}
         self.op_names: dict[str, int] = {}
         self.values: dict[ir.Value, int] = {}
-        self.next_value = self.limit = 0  # the next value's number; how many are visible, and of this region
+        self.next_value = self.limit = 0  # the next value's number; the values of this region and those around it
         self.unknown = varint(self.encoder.location(None))
         self._heads: dict[Any, tuple[bytes, int, bytes]] = {}
         self._by_operands = by_operands()

@@ -57,7 +57,7 @@ def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
     flags: dict[str, Any] = {
         name: True for name in ("is_reverse", "is_associative") if instruction.attributes.get(name)
     }
-    if not inputs:  # then nothing else says how many turns there are
+    if not inputs:  # then nothing else determines the number of iterations
         flags["scan_dim_size"] = next(iter(instruction.shape.leaves())).dimensions[dimension]
     return ctx.results(
         "chlo.scan",

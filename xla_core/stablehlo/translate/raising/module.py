@@ -17,11 +17,11 @@ from xla_core.stablehlo.verify.verifier import verify
 def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
     """Raises an HLO module to StableHLO. Its function `main` is the entry, with flat parameters and results.
 
-    Fusions and asynchronous pairs are inlined, calls become private functions, composites stay composites, and
-    metadata become locations. Layouts are dropped. Without `has_chlo`, no op is written as one of CHLO if StableHLO
-    has a form for it.
-    Raises UnimplementedError, with the instruction's location, for what StableHLO has no form for; the errors of HLO's
-    verifier for a malformed module; ResourceExhaustedError if nested regions would grow exponentially.
+    Fusions and asynchronous pairs are inlined, calls become private functions, composites stay composites, and metadata
+    become locations. Layouts are dropped. Without `has_chlo`, no op is written as one of CHLO if StableHLO has a form
+    for it. Raises UnimplementedError, with the instruction's location, for instructions that StableHLO cannot express;
+    the errors of HLO's verifier for a malformed module; ResourceExhaustedError if nested regions would grow
+    exponentially.
     """
     verify_hlo(module)  # the rules don't check the instructions
     module.check_growth(lambda i: () if i.opcode == Opcode.CALL else i.called_computations)  # regions share nothing

@@ -39,7 +39,7 @@ def write_text(
     A location keeps its place (the first file location, the innermost frame of a call stack) and its outermost name.
     Other frames, inner names, ranges, and other parts of fused locations are lost.
 
-    Values are renamed in order. Raises VersionError, with the op's location, for what needs a later release.
+    Values are renamed in order. Raises VersionError, with the op's location, for an op that needs a later release.
     """
     ir.require_module(module)
     if version is not None:
