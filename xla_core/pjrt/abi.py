@@ -19,7 +19,7 @@ FIELDS = {name: struct.field_names() for name, struct in STRUCTS.items()}
 
 
 EXTENSION_BASE = "Extension_Base!: struct_size:z type:i next"
-"""How every extension begins, for the tables of extensions."""
+"""The first structure of every extension, for the tables of extensions."""
 
 
 class Api(ctypes.Structure):
@@ -70,7 +70,7 @@ def address_of(data: Any) -> int:
 
 
 def named_values(values: dict[str, Any], keep: list[Any]) -> Any:
-    """Makes an array of PJRT_NamedValue. What it points to is appended to `keep`, which must live as long.
+    """Makes an array of PJRT_NamedValue. The memory that it points to is appended to `keep`, which must live as long.
 
     A value is a str, bool, int, float or a sequence of ints.
     """

@@ -1,4 +1,4 @@
-"""PJRT_Buffer: transfers, and what a host asks of a buffer."""
+"""PJRT_Buffer: transfers, and the properties of a buffer."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ class PjrtBuffer(Handle):
     def withdraw(self) -> None:
         """Keeps native code away from the memory, which may be freed or overwritten afterwards.
 
-        Other threads may be reading it in native code: no new read begins, and those that began end by themselves. It
-        waits for them by looking again, because a read takes some microseconds (`INLINE_MICROSECONDS`) and to notify
-        a waiter would make each of them longer.
+        Other threads may be reading it in native code: no new read begins, and this function waits for the reads that
+        have begun. It polls, because a read takes some microseconds (`INLINE_MICROSECONDS`) and notifying a waiter
+        would make each read longer.
         """
         self.holds += [self.buffer.share() for _ in range(code().withdraw(self.address))]
         while self.slots["users"]:

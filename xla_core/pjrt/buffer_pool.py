@@ -110,7 +110,7 @@ class BufferPool:
         make_handle: makes the object of a buffer where Python needs one.
 
     Attributes:
-        owners: the number of those who have its address besides its handles.
+        owners: the number of owners of its address besides its handles.
         takes_uploads: whether native code copies the host's arrays to its memory.
     """
 
@@ -134,8 +134,8 @@ class BufferPool:
         self.words[POOL["strides"]] = abi.address_of(self._strides)
 
     def refill(self, needed: int = 1) -> bool:
-        """Adds handles to a pool with less than `needed`: as many as it got so far, so that a long loop needs Python
-        rarely.
+        """Adds handles to a pool that has fewer than `needed`: as many as it got so far, so that a long loop rarely
+        needs Python.
 
         It adds none the first time, because many programs run once. It adds none while the device is at work, because
         that work may still use the allocator's free memory; it returns False then.
@@ -188,7 +188,9 @@ _SHAPES = 4096
 
 
 class BufferPools:
-    """The pools of one memory. Its allocator counts the memory in their free lists as pooled, and takes it at need."""
+    """The pools of one memory. Its allocator counts the memory in their free lists as pooled, and takes it back when it
+    needs memory.
+    """
 
     def __init__(self) -> None:
         self._of_shapes: dict[int, BufferPool] = {}  # by id; the pool keeps the shape, so that no other gets its id
@@ -219,7 +221,7 @@ class BufferPools:
         return [memory for pool in list(self._all) for memory in pool.take()]
 
 
-_UPLOADED_BYTES = 1 << 16  # larger arrays are worth Python, which uses an immutable array's own memory where it can
+_UPLOADED_BYTES = 1 << 16  # Python handles larger arrays, because it can use an immutable array's own memory
 _uploads: dict[int, BufferPool] = keep_for_ever({})
 
 

@@ -84,10 +84,11 @@ class PjrtDeviceDescription(Handle):
 class PjrtDevice(Handle):
     """A device of a client, with its memories.
 
-    The main memory is where the target puts an array by default: layouts may name another space for some arrays.
+    The main memory is the memory in which the target places an array by default. Layouts may name another memory space
+    for some arrays.
 
     Attributes:
-        launches: the results that are not ready of the executions to which the host gave numbers.
+        launches: results that are not ready yet, of executions to which the host gave numbers.
     """
 
     kind = "Device"
@@ -136,7 +137,7 @@ class PjrtTopology(Handle):
     """The devices of a client.
 
     Attributes:
-        is_owned: whether the client is there for the topology alone, and ends with it.
+        is_owned: whether the client exists for the topology alone, and is destroyed with it.
     """
 
     kind = "TopologyDescription"
@@ -275,5 +276,5 @@ def _device_memory_stats(args: Any) -> None:
 
 @implements("Device_GetAttributes")
 def _device_get_attributes(args: Any) -> None:
-    args.attributes, args.num_attributes = None, 0  # what a device has is constant: see PjrtDeviceDescription
+    args.attributes, args.num_attributes = None, 0  # these values are constant: see PjrtDeviceDescription
     args.device_attributes, args.attributes_deleter = None, native.common().nothing

@@ -1,4 +1,4 @@
-"""PJRT_Executable and PJRT_LoadedExecutable: compilation, and what a host asks of a program."""
+"""PJRT_Executable and PJRT_LoadedExecutable: compilation, and the properties of a program."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class PjrtLoadedExecutable(Handle):
             self.slots.set(native_program=self.native.address)
 
     def _native_program(self) -> NativeProgram | None:
-        """Returns what native code needs to run the program without Python, if it can."""
+        """Returns the data by which native code runs the program without Python, or None if it can't."""
         executable, signature = self.executable, self.program.signature
         if not isinstance(executable, StaticExecutable) or len(self.devices) != 1 or signature.has_tokens:
             return None
@@ -159,7 +159,7 @@ def _compile(args: Any) -> None:
 
 
 def _warn_of_gathers(hlo: HloModule) -> None:
-    """Warns once a process if a program needs whole arrays of which each device has a shard."""
+    """Warns once a process if a program computes on whole arrays although each device has a shard of them."""
     global _has_warned
     if _has_warned:
         return
@@ -220,7 +220,7 @@ _programs: weakref.WeakValueDictionary[bytes, Program] = weakref.WeakValueDictio
 def program_text(fingerprint: bytes) -> str | None:
     """Returns the optimized HLO of a live program whose fingerprint a host has asked for, else None.
 
-    A host gets the outline from PJRT's own functions, because it reads that of every program that it compiles.
+    PJRT's own functions return the outline instead, because a host reads the text of every program that it compiles.
     """
     program = _programs.get(fingerprint)
     return None if program is None else program.executable.as_text()

@@ -50,7 +50,7 @@ def _execute(args: Any) -> None:
             arguments[index].withdraw()
     try:
         if loaded.native is not None and loaded.native.needs_idle_device:
-            loaded.native.refill()  # before this run, which may keep the device at work too
+            loaded.native.refill()  # before this run, because the run may keep the device at work too
         results = _run(loaded, [[handle.buffer for handle in row] for row in rows], kept, ends)
         for row in rows:
             arguments = loaded.program.signature.arguments(row)
@@ -105,7 +105,7 @@ def _result_handles(
 
 
 def _result(buffer: Buffer, device: PjrtDevice, kind: str) -> PjrtBuffer:
-    """Moves a result to the kind of memory that the program says. A run leaves its results in the main memory."""
+    """Moves a result to the kind of memory that the program names. A run leaves its results in the main memory."""
     memory = device.memory_of_kind(kind)
     return PjrtBuffer(buffer if memory is device.memories[0] else copy_to(buffer, memory), memory)
 

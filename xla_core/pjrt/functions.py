@@ -37,8 +37,9 @@ def entry_of(
     """Makes the Python function behind a function pointer. It takes the address of the arguments, which are a `struct`,
     and returns that of a PJRT_Error, or 0.
 
-    A host of an older version passes a shorter structure. The missing fields read as zero, and what the function sets
-    in them is dropped. Where hosts don't set `struct_size` (`is_sized` is False), the structure is taken as it is.
+    A host of an older version passes a shorter structure. The missing fields read as zero, and values that the function
+    writes to them are dropped. Where hosts don't set `struct_size` (`is_sized` is False), the structure is taken as it
+    is.
     """
     full_size, at = struct.full_size, struct.from_address
 

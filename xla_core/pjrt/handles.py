@@ -1,4 +1,4 @@
-"""Handles: what the pointers of PJRT's C interface point to.
+"""Handles: the objects behind the pointers of PJRT's C interface.
 
 A handle is a block of 64-bit words. Word 0 is the vtable that PJRT_Memory needs; the others are slots, each with the
 answer to one out-field of PJRT's getters, such as the `device` of `PJRT_Buffer_Device`. A getter in `GETTERS` has no
@@ -60,7 +60,7 @@ def _add_slots(kind: str, names: str) -> None:
         SLOTS[kind][name] = len(SLOTS[kind]) + 1
 
 
-# Slots that no getter answers from, but native code reads: `ready_events`, `buffer_pool` and `warm_path`.
+# Slots that no getter reads, but native code does: `ready_events`, `buffer_pool` and `warm_path`.
 _add_slots("Buffer", "is_ready data users holds pool memory_address is_native next_free")
 _add_slots("LoadedExecutable", "native_program")
 
@@ -80,7 +80,7 @@ class Slots:
         self._made: dict[str, Any] = {}
 
     def copy(self, words: Any = None) -> Slots:
-        """Returns slots of the same values, which keep what these point to.
+        """Returns slots of the same values, which keep the same objects alive.
 
         Args:
             words: the block of the new slots, which has its values already; by default a copy.
@@ -108,7 +108,7 @@ class Slots:
             self.words[self._numbers[name]] = value & 0xFFFFFFFFFFFFFFFF
 
     def keep(self, value: Any) -> Any:
-        """Keeps what the host has a pointer to as long as the handle lives, and returns it."""
+        """Keeps an object to which the host has a pointer as long as the handle lives, and returns the object."""
         self._kept.append(value)
         return value
 
@@ -149,7 +149,7 @@ class Handle:
         _handles[self.address] = self
 
     def destroy(self) -> None:
-        """Ends the handle. The object goes when nobody uses it any longer."""
+        """Ends the handle. The object is freed when nobody uses it any longer."""
         _handles.pop(self.address, None)
 
 
@@ -164,7 +164,7 @@ class NativeHandle(Protocol):
 
 
 def keep_for_ever(value: T) -> T:
-    """Keeps an object until the process ends, which hosts' last calls reach after the end of Python's interpreter."""
+    """Keeps an object until the process ends, because hosts call it even after Python's interpreter has ended."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
     return value
 

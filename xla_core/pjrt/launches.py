@@ -43,7 +43,7 @@ def _poison_execution(args: Any) -> None:
 def _poison(buffer: Buffer, error: XlaError) -> bool:
     """Makes later uses of a buffer fail unless it is ready. Returns whether it did.
 
-    What has been enqueued keeps the value that is being computed.
+    Work that has been enqueued still gets the value that is being computed.
     """
     failed = HostEvent()
     failed.arm().complete(error)

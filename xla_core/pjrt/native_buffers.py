@@ -18,7 +18,7 @@ from xla_core.pjrt.native_text import (
 )
 from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS
 
-_IMMUTABLE_ZERO_COPY = 2  # PJRT_HostBufferSemantics; arrays of the lower numbers are copied at any rate
+_IMMUTABLE_ZERO_COPY = 2  # PJRT_HostBufferSemantics; arrays with a lower number are always copied
 _SHORT_COPY = 400_000  # bytes that are copied in the caller's thread
 
 
@@ -87,7 +87,7 @@ copy:
 
 
 def _compared() -> str:
-    """IR that leaves unless the pool is of the array's kind and has a buffer, `%buffer`."""
+    """IR that leaves the call to Python unless the pool fits the array and has a buffer, `%buffer`."""
     return f"""{pool_word("common", "pool", "description", "ptr")}
 {slot("own_type", "common", "type")}
 {slot("own_rank", "common", "num_dims")}
@@ -202,7 +202,7 @@ count:
 
 
 def pointer(struct: Any) -> str:
-    """Tells where the value is."""
+    """Returns the address of the value."""
     field = next(name for name in ("device_memory_ptr", "buffer_pointer") if hasattr(struct, name))
     return f"""
 {slot("data", "handle", "data")}

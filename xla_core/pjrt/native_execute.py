@@ -24,17 +24,17 @@ call takes (results, then temporaries) its pool and its entry in the table. Then
 their number, and at last how many calls are left to Python because the entry failed."""
 
 _COUNTS = ("table_words", "parameters", "results", "taken", "releases", "skips")
-_SKIPS = 63  # the calls that are left to Python after one that failed, which it also does if it takes too long
+_SKIPS = 63  # the calls that are left to Python after a call that failed or took too long
 _RESULT_MICROSECONDS = 8.0  # Python takes longer for an argument and a result
 _MOST_WORDS = 2048  # the longest table that a call makes on the stack
 
 
 class NativeProgram:
-    """What native code needs to run an executable.
+    """The data by which native code runs an executable.
 
     Args:
         parameters, taken: the pools of the arguments, and of the results and then temporaries.
-        released: the parameters that the host loses.
+        released: the donated parameters.
 
     Attributes:
         needs_idle_device: whether pools got nothing from `refill`, because the device was at work.
@@ -78,7 +78,9 @@ class NativeProgram:
             self._words[PROGRAM[name]] = value
 
     def refill(self) -> None:
-        """Adds to the pools what a call takes of them, with its arguments where hosts upload these for the call."""
+        """Adds to the pools the handles that a call takes, and those of its arguments if hosts upload these for the
+        call.
+        """
         self.needs_idle_device = False
         for pool, count in self._taken.items():
             if not pool.refill(count + self._given[pool] * pool.takes_uploads):
@@ -116,7 +118,7 @@ _PROGRAM_READ = "".join(
   %{name} = load {"i64" if name in _COUNTS else "ptr"}, ptr %{name}_field"""
     for name, index in PROGRAM.items()
 )
-# In use by nothing but this argument of this call, else Python knows what to do.
+# Nothing but this argument of this call may use the buffer; Python handles all other cases.
 _CHECK_RELEASED = f"""
 {item("checked_number", "released", "checking", "i64")}
 {item("checked_handle", "row", "checked_number")}
@@ -167,7 +169,7 @@ _RETURN_RESULT = f"""
 
 
 def _conditions(struct: Any) -> str:
-    """IR that leaves a call to Python unless it is a plain one."""
+    """IR that leaves a call to Python unless it is a common case."""
     options = abi.STRUCTS["ExecuteOptions"]
     return f"""{field("options", struct, "options")}
 {field("sends", options, "num_send_ops", "i64", "options")}

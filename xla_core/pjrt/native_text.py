@@ -10,8 +10,9 @@ from xla_core.pjrt.ready_events import READY_EVENT
 _WORDS = "first_free free most_free description bytes strides"
 POOL = {name: index for index, name in enumerate(_WORDS.split())}
 """The words of a pool (`buffer_pool`): the head and the length of its free list, the length from which Python frees
-what comes back, the slots that all its buffers have in common, and the bytes (0 for layouts other than row-major) and
-strides of an array."""
+returned handles, the slots that all its buffers have in common, and the bytes (0 for layouts other than row-major) and
+strides of an array.
+"""
 
 LEAVE = """leave:
   call void @unlock()

@@ -39,7 +39,7 @@ Extension!: base:Extension_Base profiler_api traceme_context_id:l
 
 
 class _Session:
-    """What a host records between a start and a stop."""
+    """The recording of a host between a start and a stop."""
 
     def __init__(self) -> None:
         self._ends = contextlib.ExitStack()

@@ -1,4 +1,4 @@
-"""What a program is on any device: its code, its signature, and the outline of it that hosts read."""
+"""A program apart from its devices: its code, its signature, and the outline of it that hosts read."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _TOKEN_TYPE = "!stablehlo.token"
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
-    """What hosts know of parameters and results, and the runtime doesn't: tokens are buffers too, and arrays have
-    shardings and kinds of memory.
+    """Properties of parameters and results that hosts need and the runtime doesn't: tokens, which are buffers for
+    hosts, shardings, and kinds of memory.
 
     Attributes:
         parameters, results: for each its sharding as HLO text, or `TOKEN_TEXT`.
@@ -99,7 +99,7 @@ def _sharding_texts(types: Iterable[object], shardings: Iterable[Sharding | None
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """What a program is on any device.
+    """A program apart from its devices.
 
     Attributes:
         options: the host's CompileOptionsProto.
@@ -118,7 +118,7 @@ class Program:
 
     @staticmethod
     def deserialize(client: Client, data: bytes, overriding: bytes = b"") -> Program:
-        """Reads what `serialize` wrote.
+        """Reads the bytes that `serialize` wrote.
 
         Args:
             overriding: the CompileOptionsProto that replaces the program's own; its devices are taken.
@@ -143,13 +143,13 @@ class Program:
         return Program(executable, signature, overriding or options, released)
 
 
-_IN_PLACE_BYTES = 1 << 16  # less is not worth a call of Python, which gives a donated parameter's memory to a result
+_IN_PLACE_BYTES = 1 << 16  # for smaller arrays, reusing a donated parameter's memory is not worth a call of Python
 
 
 def take_small_donations(hlo: HloModule) -> tuple[int, ...]:
     """Removes the aliases of results with donated parameters if these are small, and returns the parameters' numbers.
 
-    The program then runs in native code. Hosts lose the arguments all the same.
+    The program then runs in native code. For hosts, the arguments are donated all the same.
     """
     numbers = tuple(sorted({alias.parameter_number for alias in hlo.input_output_aliases}))
     size = sum(row_major_bytes(hlo.parameter_shapes[number]) or _IN_PLACE_BYTES for number in numbers)

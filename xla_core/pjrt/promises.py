@@ -1,4 +1,4 @@
-"""What a host gives later: where to copy bytes to, when a donated buffer is free, and the value of a buffer.
+"""Promises of a host: where to copy bytes to, when a donated buffer is free, and the value of a buffer.
 
 A device works in the order in which work is enqueued, and waits for the host in that order too. A host must enqueue the
 work that computes a promised value before the work that uses it, or the device waits for ever.
@@ -27,7 +27,7 @@ _RAW_COPY, _DONATION = "Buffer_CopyRawToHostFuture_Callback_Args", "Buffer_Donat
 
 
 class _Promise(Handle):
-    """What a host's callback refers to. It ends with the one call of the callback."""
+    """The object to which a host's callback refers. It ends with the only call of the callback."""
 
     kind = "Promise"
 
@@ -63,7 +63,7 @@ def _callbacks() -> native.NativeCode:
 
 
 def _error_of(args: Any) -> XlaError | None:
-    """Returns the error that a host gives instead of what it promised."""
+    """Returns the error that a host gives instead of keeping its promise."""
     if not args.error_code:
         return None
     return error_of_status(args.error_code, abi.text_at(args.error_message, args.error_message_size))
@@ -115,7 +115,7 @@ def _bitcast(args: Any) -> None:
 
 
 class _Alias(Handle):
-    """A buffer that takes the value of another one, which the host has later."""
+    """A buffer that takes the value of another buffer, which the host names later."""
 
     kind = "AliasBuffer"
 

@@ -4,7 +4,7 @@ An *entry* takes the GIL and sets a pending exception aside, because hosts destr
 
 Hosts call from threads of their own too, also while the interpreter ends. Python then ends each thread that asks for
 the GIL: up to 3.13 by unwinding its stack, which ends the process at the first C++ function that may not be unwound,
-such as a destructor; later by stopping it for ever. Therefore
+such as a destructor; later versions block the thread for ever. Therefore
 
 - nothing is destroyed from such threads after the main program, and the exit waits for calls that are under way;
 - unwinding stops at an entry, which has no unwind information: the thread ends, and the host's functions don't see it.
@@ -12,7 +12,7 @@ such as a destructor; later by stopping it for ever. Therefore
 Once the interpreter shuts down, an entry does nothing.
 
 A host whose thread has ended in a call, such as a compilation that Ctrl-C has left behind, may wait for that thread for
-ever when it is destroyed. `at_exit_with_calls_left` is how it is kept from being destroyed.
+ever when it is destroyed. `at_exit_with_calls_left` can prevent its destruction.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _RELEASES = frozenset(name for name in NEVER_FAIL if name.endswith(("_Destroy", 
 
 
 class _HostThreads(NativeCode):
-    """Counts the threads of hosts that are in entries, which have no thread state of Python but for the call.
+    """Counts the threads of hosts that are in entries. Such a thread has a thread state of Python only during the call.
 
     Attributes:
         inside: the address of their number.
@@ -98,7 +98,7 @@ class _HostThreads(NativeCode):
         ctypes.c_uint64.from_address(self.inside).value = 0
 
     def _close(self) -> None:
-        """Waits for the calls that are under way, but not for ever: one may wait for what never comes."""
+        """Waits for the calls that are under way, up to a limit, because a call may never end."""
         ctypes.c_uint64.from_address(self.closed).value = 1
         count, deadline = ctypes.c_uint64.from_address(self.inside), time.monotonic() + _EXIT_SECONDS
         while count.value and time.monotonic() < deadline:
@@ -170,9 +170,9 @@ drop:
 def _python_call_ir(name: str, function: Callable[[int], int]) -> str:
     """Makes the code that takes the GIL and calls `function`.
 
-    `function` catches what goes wrong, so an exception is Ctrl-C or a lack of memory. The main thread raises Ctrl-C
-    when it is back in Python. The host gets the error `interrupted`, or no error from a function of NEVER_FAIL, which
-    is called again.
+    `function` catches all errors, so an exception is Ctrl-C or a lack of memory. The main thread raises Ctrl-C when it
+    is back in Python. The host gets the error `interrupted`, or no error from a function of NEVER_FAIL, which is called
+    again.
     """
     callee = f"ptr {_pointer(id(function))}"
     never_fails = name in NEVER_FAIL

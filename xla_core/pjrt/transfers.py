@@ -24,7 +24,7 @@ _OnDelete = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class PjrtTransferManager(Handle):
-    """Arrays of one memory that the host writes in parts. It may have their buffers before they are written."""
+    """Arrays of one memory that the host writes in parts. The host may get their buffers before they are written."""
 
     kind = "AsyncHostToDeviceTransferManager"
 
@@ -167,7 +167,7 @@ def _dma_unmap(args: Any) -> None:
 
 
 class PjrtExecuteContext(Handle):
-    """What a host hands to an execution for its native functions. Nothing is kept here: see `ffi_extension`."""
+    """Data that a host passes to an execution for its native functions. Nothing is kept here: see `ffi_extension`."""
 
     kind = "ExecuteContext"
 

@@ -1,8 +1,8 @@
 """The calls that a host makes all the time, as native functions: Execute and the life of its results.
 
 Each function handles the usual case, and leaves every other one to the Python function of the same name: values that
-are still being computed, buffers that Python has an object for, free lists that are empty, errors. `buffer_pool` says
-what native code knows of a buffer.
+are still being computed, buffers that Python has an object for, free lists that are empty, errors. `buffer_pool`
+describes the data that native code has about a buffer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def compile_functions(entries: NativeCode) -> NativeCode:
     """Compiles FUNCTIONS. `entries` has the Python functions of the same names."""
     pools = code()
 
-    profiler.listeners.append(lambda active: pools.enable(active is None))  # a profiler sees what Python does
+    profiler.listeners.append(lambda active: pools.enable(active is None))  # a profiler records only calls in Python
     shared = ("enabled", "uploads", "lock", "unlock", "pop", "push")
     texts = [_DECLARATIONS.format(**{name: pools.address(name) for name in shared})]
     for name, body in _BODIES.items():

@@ -75,7 +75,7 @@ def emit(
     from jaxlib.mlir.dialects import stablehlo
 
     callback = _Callback(function, result_avals)
-    ctx.module_context.add_host_callback(callback)  # keeps it alive, and the program out of the persistent cache
+    ctx.module_context.add_host_callback(callback)  # keeps the function alive, and the program uncached
     if token:
         operands = [token, *operands]
         ctx = dataclasses.replace(
@@ -158,7 +158,7 @@ def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
     if callback is None:
         raise FailedPreconditionError(
             f"the Python function {number} of {instruction.name} is gone",
-            hint="a program that was serialized can't call functions of another process",
+            hint="a serialized program can't call Python functions of another process",
         )
     # without the token; copies, because the function may keep them, and the program reuses its memory
     arrays = [np.array(value) for value in values if isinstance(value, np.ndarray)]

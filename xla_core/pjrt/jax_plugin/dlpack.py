@@ -15,9 +15,9 @@ _HOST = (dlpack.CPU, 0)
 
 
 def export_arrays(platforms: Container[str]) -> None:
-    """Makes JAX's arrays on the platforms export their memory as the host's, which those of host devices are.
+    """Makes JAX's arrays on the platforms export their memory as the host's, if their device's memory is the host's.
 
-    From other devices they export copies, to callers that allow one and want them on the host.
+    Arrays on other devices export copies, to callers that allow a copy and want it on the host.
     """
     from jax._src import array
 

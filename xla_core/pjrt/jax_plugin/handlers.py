@@ -1,7 +1,7 @@
 """Native functions that JAX programs call by `jax.ffi.ffi_call`.
 
-A target that is registered for one of our platforms is one of every backend, as all run its handler on the host. A
-target that is registered for JAX's `cpu` alone runs on our platforms too.
+A target that is registered for one of our platforms is available on every backend, because all backends run its handler
+on the host. A target that is registered for JAX's `cpu` alone runs on our platforms too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xla_core.hlo import add_custom_call_finder
 _UNTYPED, _TYPED = 0, 1  # versions of `jax.ffi.register_ffi_target`
 _JAX_CPU = "Host"  # XLA's name of JAX's `cpu`
 _PYTHON_CALLBACK = re.compile(r"xla_\w+_python_cpu_callback")
-"""Targets whose handlers find the Python function by data that only the client of JAX's CPU gives to them."""
+"""Targets whose handlers need data that only the client of JAX's CPU passes, to find the Python function."""
 
 
 def register_handlers(name: str) -> None:

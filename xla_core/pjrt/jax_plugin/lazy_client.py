@@ -8,7 +8,7 @@ from typing import Any
 
 
 class LazyClient:
-    """Opens the client when something other than JAX's start asks it.
+    """Opens the client when it is first used, except by JAX's own start.
 
     JAX makes a client for each registered platform when it starts, also for those that a program doesn't name. Loading
     a backend takes up to a second, and a device may be in use by somebody else.

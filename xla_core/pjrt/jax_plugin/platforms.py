@@ -1,6 +1,6 @@
-"""What JAX must know of our platforms: that they take donated buffers, and the lowerings that it has for its own only.
+"""Tells JAX about our platforms: that they support donation, and lowerings that JAX has for its own platforms only.
 
-JAX has no public interface for this, so that this module uses names of `jax._src`. A test runs what depends on them.
+JAX has no public interface for this, so that this module uses names of `jax._src`. A test covers each use.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _lower_exported(name: str, lower: Any, ctx: Any, *args: Any, exported: Any) 
 
 
 def _inspect_sharding(ctx: Any, value: Any, *, callback: Any) -> Any:
-    """Reports that a value is replicated, because every device computes all that is outside of shard_map."""
+    """Reports that a value is replicated, because every device computes everything outside of shard_map."""
     from jax._src import mesh, sharding_impls
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -147,7 +147,7 @@ def _use_persistent_cache() -> None:
     is_cache_used_by = compilation_cache.is_cache_used
 
     def is_cache_used(backend: Any) -> bool:
-        """Asks with the name of a platform of the list; JAX reads nothing else of the client."""
+        """Calls JAX's function with the name of a listed platform; JAX reads nothing else of the client."""
         return is_cache_used_by(types.SimpleNamespace(platform="cpu") if backend.platform in _platforms else backend)
 
     _replace(is_cache_used, compilation_cache)
