@@ -76,7 +76,8 @@ def snippet(line: str, column: int) -> str:
 
 
 _ESCAPED = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\n\t"}
-"""Control characters of programs and file names, which a terminal or a log would take for commands or binary data."""
+"""Control characters of programs and file names, which a terminal would execute and a log would take for binary data.
+"""
 
 
 class XlaError(Exception):
@@ -113,7 +114,7 @@ class XlaError(Exception):
 
     @property
     def text_without_code(self) -> str:
-        """The text for callers who get the code apart from it and print both."""
+        """The text without the code, for callers that print both."""
         return self._text("")
 
     def _text(self, code: str) -> str:

@@ -87,7 +87,7 @@ def _call_watched() -> None:
             text = f"{type(problem).__name__}: {problem}"
             name = type(event).__name__
             error = InternalError(
-                f"{name}.ready or .error raised {text}", hint="neither may raise: correct the backend"
+                f"{name}.ready or .error raised {text}", hint="neither may raise an exception: correct the backend"
             )
             error.__cause__ = problem
         _call(callback, error)

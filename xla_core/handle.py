@@ -10,7 +10,7 @@ H = TypeVar("H", bound="Handle")
 
 
 class Handle:
-    """Base class of clients, buffers, executables, and what a backend owns: `copy` returns the same object.
+    """Base class of clients, buffers, executables, and objects that a backend owns: `copy` returns the same object.
 
     A second object for the same resource of a device would free it twice. `pickle` raises, because the resource belongs
     to this process.

@@ -68,7 +68,7 @@ def run_in_threads(tasks: Sequence[Callable[[], T]], name: str) -> list[T]:
 
 
 class _Interrupted(BaseException):
-    """Ends a worker whose result nobody waits for. Not an Exception: the work must not handle it and go on."""
+    """Ends a worker whose result nobody waits for. No subclass of Exception, so that the work doesn't handle it."""
 
 
 def run_interruptible(work: Callable[[], T], name: str) -> T:
@@ -130,16 +130,17 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
 
 
 def _end(worker: threading.Thread) -> None:
-    """Raises `_Interrupted` in `worker` as soon as nothing would be left half done."""
+    """Raises `_Interrupted` in `worker` as soon as no import and no context manager would be left half done."""
     import ctypes
     import sys
     import time
 
     while True:
         time.sleep(_IMPORT_SECONDS)
-        # This thread has just got the GIL, which it keeps for a switch interval: the worker stands still meanwhile, and
-        # the exception comes where the look at its stack found it. A look that took too long proves nothing. The worker
-        # must be alive in the same interval, because the system gives the identifier of an ended thread to a new one.
+        # This thread has just got the GIL, which it keeps for a switch interval. The worker stands still meanwhile, so
+        # the exception is raised at the place that its stack shows. If reading the stack took too long, the worker may
+        # have moved on. The worker must be alive in the same interval, because the system gives the identifier of an
+        # ended thread to a new one.
         began = time.perf_counter()
         if worker.ident is None or not worker.is_alive():
             return

@@ -52,7 +52,7 @@ def _load(point: importlib.metadata.EntryPoint) -> Any:
     try:
         function = point.load()
         return _command(point.name, function, getattr(function, "context_settings", None))
-    except Exception as error:  # another distribution may raise anything, and must not break the other commands
+    except Exception as error:  # another distribution may raise any exception, which must not break the other commands
         cause = error
 
     def broken() -> None:
@@ -134,7 +134,7 @@ def _run(words: list[str], debug: bool) -> int:
     except XlaError as error:
         _print(error, debug)
         return 2
-    except Exception as error:  # what the system refuses, or a driver that raises anything
+    except Exception as error:  # an error of the system, or any exception of a driver
         _print(_described(error), debug)
         return 2
     except KeyboardInterrupt:

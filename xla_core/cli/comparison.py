@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def tolerance_for(element_type: ElementType) -> Tolerance:
-    """How much the results of two correct compilations of a program may differ, by other orders of sums or by fusion.
+    """The tolerance for results of two correct compilations, which may differ in the order of sums and in fusion.
 
     Integers and pred must be equal. Floats may differ by 4 ULP, or by some thousand roundings of the largest element.
     """

@@ -34,7 +34,7 @@ def run_on_all_devices(
             buffer.block_until_ready()
     seconds = []
     for _ in range(repeat):
-        infeed_outfeed.read_outfeed(executable)  # drops what the previous run wrote
+        infeed_outfeed.read_outfeed(executable)  # drops the values that the previous run wrote
         start = time.perf_counter()
         results = executable.execute_sharded(rows)
         for buffer in chain(*results):

@@ -1,4 +1,4 @@
-"""What `xla doctor` says of JAX: whether it can use the backends, and what to do if not. JAX is not imported."""
+"""Checks for `xla doctor` whether JAX can use the backends, and what to do if it can't. JAX is not imported."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ class Arithmetic(abc.ABC, Generic[V]):
         return total, self.add(self.sub(x, self.sub(total, part)), self.sub(y, part))
 
     def fast_two_sum(self, x: V, y: V) -> tuple[V, V]:
-        """Returns what two_sum does, for |x| >= |y|."""
+        """Returns the same as two_sum, for |x| >= |y|."""
         total = self.add(x, y)
         return total, self.sub(y, self.sub(total, x))
 

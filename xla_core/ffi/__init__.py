@@ -2,10 +2,10 @@
 
     registry        registers handlers, by the addresses of C functions, as targets of custom calls
     call_site       one custom call of a program, and the calls of its handler
-    call_frame      what a handler is given in C memory: operands, results, attributes
+    call_frame      the argument of a handler in C memory: operands, results, attributes
     attributes      attributes in C memory
     api             the functions that a handler may call
-    objects         what a handler refers to by pointers: errors, futures, types, the context of a call
+    objects         errors, futures, types and call contexts, to which a handler has pointers
     structures      C structures, from a table
 
 A handler is compiled against XLA's headers (xla/ffi/api/ffi.h or c_api.h) and knows nothing of xla-core.

@@ -16,7 +16,8 @@ _Span, _Scalar, _Array, _Attrs = (STRUCTS[name] for name in ("ByteSpan", "Scalar
 
 
 def make_attributes(values: Mapping[str, Any], keep: list[Any]) -> Any:
-    """Makes the structure Attrs of a dictionary. What it points to is appended to `keep`, which must live as long.
+    """Makes the structure Attrs of a dictionary. The memory that it points to is appended to `keep`, which must live as
+    long.
 
     Args:
         values: as `read_typed_attributes` gives them. Handlers find names by binary search, so that they are sorted.

@@ -1,4 +1,4 @@
-"""CallFrame: what a handler is given, in C memory."""
+"""CallFrame: the argument of a handler, in C memory."""
 
 from __future__ import annotations
 

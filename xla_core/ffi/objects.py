@@ -1,4 +1,6 @@
-"""What a handler refers to by pointers or numbers: errors, futures, types of states, and the context of a call."""
+"""The objects to which a handler refers by pointers or numbers: errors, futures, types of states, and the context of a
+call.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +169,7 @@ def _name(stage: int) -> str:
 
 @dataclasses.dataclass(eq=False)
 class Context:
-    """What a handler can ask about the call that it is in.
+    """The data that a handler can query about its current call.
 
     Attributes:
         instance: the states of the custom call, which live as long as the program is loaded.

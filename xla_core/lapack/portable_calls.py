@@ -44,7 +44,7 @@ PORTABLE_CALLS: Mapping[str, _Call] = {
     "ProductOfElementaryHouseholderReflectors": _Call("orgqr", "ungqr", 1),
     "Eigh": _Call("syevd", "heevd", 2),
 }
-"""Targets, as in `PORTABLE_LINEAR_ALGEBRA`, and what they call."""
+"""Targets, as in `PORTABLE_LINEAR_ALGEBRA`, and the routines that they call."""
 
 
 def lapack_call(call: HloInstruction) -> tuple[str, str, list[Shape]] | None:
@@ -66,7 +66,7 @@ def lapack_call(call: HloInstruction) -> tuple[str, str, list[Shape]] | None:
 
 
 def has_free_signs(target: str) -> bool:
-    """Whether calls of the target compute eigenvectors or singular vectors, whose signs LAPACK leaves open."""
+    """Whether calls of the target compute eigenvectors or singular vectors, whose signs LAPACK does not specify."""
     portable = PORTABLE_CALLS.get(target)
     routine = TARGETS.get(target, ("",))[0] if portable is None else portable.real
     return routine in SIGNATURES and SIGNATURES[routine].has_free_signs

@@ -26,7 +26,7 @@ class Signature:
         letters: the types that have targets: s f32, d f64, c c64, z c128.
         flags: attributes that are characters (as integers), and the allowed characters.
         others: attributes that are integers or booleans.
-        has_free_signs: whether results are eigenvectors or singular vectors, whose signs LAPACK leaves open.
+        has_free_signs: whether results are eigenvectors or singular vectors, whose signs LAPACK does not specify.
     """
 
     operands: str

@@ -33,7 +33,7 @@ def assign_streams(thunks: Sequence[Thunk], streams: int, least_bytes: int) -> t
 
     Thunks depend on each other if one writes memory that the other uses. A thunk that moves at least `least_bytes`
     bytes gets another stream than the thunks that it doesn't depend on. Thunks without `shares_streams` (control flow,
-    collectives and what the host does) run alone, on the program's own stream.
+    collectives and work of the host) run alone, on the program's own stream.
     """
     made = _Assigner(streams, least_bytes)
     for number, thunk in enumerate(thunks):
@@ -95,7 +95,8 @@ class _Assigner:
                     yield number
 
     def _use(self, number: int, new: Sequence[BufferUse]) -> None:
-        for use in new:  # whatever conflicts with a use inside of what is written conflicts with the write
+        # A thunk that conflicts with an earlier use inside a written range also conflicts with the write.
+        for use in new:
             if use.is_write:
                 uses = self._uses.setdefault(use.slice.allocation.index, [])
                 uses[:] = [(earlier, other) for earlier, other in uses if not _covers(use.slice, other.slice)]

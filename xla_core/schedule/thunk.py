@@ -55,7 +55,7 @@ class Thunk:
     name: str
 
     def buffer_uses(self) -> tuple[BufferUse, ...]:
-        """Returns the memory that the thunk uses itself, without what its nested thunks use.
+        """Returns the memory that the thunk uses itself, without that of its nested thunks.
 
         That is each field that is a slice of memory or a tuple of slices.
         """
@@ -256,7 +256,7 @@ class SendThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class RecvThunk(Thunk):
-    """Receives what the host sends on `channel`."""
+    """Receives the value that the host sends on `channel`."""
 
     only_written: ClassVar[tuple[str, ...]] = ("result",)
 

@@ -4,8 +4,8 @@
     shards     a device's shard of a whole tensor, and the whole tensor of all shards, as HLO instructions
 
 On several devices the arguments and results of a program are shards. Only manual computations (JAX's `shard_map`)
-compute with shards: every device computes all else with whole tensors. What would divide that work too, a partitioner
-that rewrites an `HloModule` with shardings, belongs here. (XLA: xla/service/spmd.)
+compute with shards: every device computes everything else with whole tensors. A partitioner, which would rewrite an
+`HloModule` with shardings and so divide that work too, would belong here. (XLA: xla/service/spmd.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How ops are divided: which shards of its operands an op needs for a shard of its result."""
+"""The division of ops: which shards of its operands an op needs for a shard of its result."""
 
 from __future__ import annotations
 

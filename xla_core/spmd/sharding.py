@@ -131,7 +131,8 @@ def sharding_text(sharding: Sharding | None) -> str:
 def parse_sharding(text: str) -> Sharding | None:
     """Parses HLO's text of a sharding. Its mesh has an axis for each dimension of the tiles.
 
-    Returns None for a tensor that each device, or one, has whole. Raises UnimplementedError for other kinds.
+    Returns None for a tensor that every device, or a single one, holds whole. Raises UnimplementedError for other
+    kinds.
     """
     if _WHOLE.fullmatch(text):
         return None

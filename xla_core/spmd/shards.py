@@ -51,7 +51,7 @@ _Wanted = tuple[_Frame, HloInstruction, Sharding]
 
 
 class Shards:
-    """Remembers of which shards a whole tensor was gathered, so that slicing it again gives the shard itself.
+    """Remembers the shards from which a whole tensor was gathered, so that slicing it again gives the shard itself.
 
     Attributes:
         partitions: the number of devices that run the program.
@@ -67,8 +67,8 @@ class Shards:
     def to_shard(self, b: Builder, value: HloInstruction, sharding: Sharding) -> HloInstruction:
         """Returns this device's shard of a whole tensor.
 
-        A tensor that `to_whole` made of such shards gives back its own. What ops that are divided
-        (`operand_shardings`) computed from others is computed again from shards. Other tensors are sliced.
+        A tensor that `to_whole` made of such shards gives back its own. The result of an op that can be divided
+        (`operand_shardings`) is computed again from shards. Other tensors are sliced.
 
         Raises:
             InvalidArgumentError: where the mesh has another number of devices than the program, or a dimension can't
@@ -102,7 +102,8 @@ class Shards:
         return made
 
     def _needs(self, wanted: _Wanted) -> list[_Wanted] | None:
-        """Returns the shards from which another is made: one of the same tensor by another name, or the op's operands.
+        """Returns the shards from which a shard is made: one of the same tensor under another name, or the op's
+        operands.
 
         None stands for a tensor that is sliced, which is possible in the builder's own computation alone.
         """
@@ -136,7 +137,7 @@ class Shards:
         return [(frame.called.setdefault(call, _Frame(call, frame)), value, sharding)]
 
     def _make(self, b: Builder, wanted: _Wanted, needs: list[_Wanted] | None) -> HloInstruction | None:
-        """Makes a shard; None for one of a called computation that needs more than shards."""
+        """Makes a shard; None for a shard of a called computation that can't be computed from shards alone."""
         frame, value, sharding = wanted
         known = self._of.get(value)
         if frame.call is None and known is not None and known[0] == sharding:

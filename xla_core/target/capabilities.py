@@ -80,7 +80,7 @@ class Capabilities(CheckedModel):
         """A copy that supports `opcodes` for `element_types` too.
 
         Raises:
-            InvalidArgumentError: HLO has no such opcode, or something else stands in the place of an element type.
+            InvalidArgumentError: HLO has no such opcode, or an element type is wrong.
         """
         require("element_types", element_types, Iterable, "element types, as in [ElementType.F32]")
         if isinstance(opcodes, str):
@@ -109,7 +109,7 @@ class Capabilities(CheckedModel):
         return self.model_copy(update={"constraints": both})
 
     def with_lacks(self, lacks: Iterable[Lack]) -> Capabilities:
-        """A copy that has what `lacks` name: ops, element types, custom calls, and ops without a limit."""
+        """A copy to which everything in `lacks` is added: ops, element types, custom calls, and ops without a limit."""
         made = self
         for lack in lacks:
             made = made._with_lack(lack)
@@ -133,7 +133,7 @@ class Capabilities(CheckedModel):
         return made.model_copy(update={"storage_types": made.held_types | {element_type}})
 
     def _without_limit(self, opcode: Opcode, reason: str) -> Capabilities:
-        """A copy whose constraints don't give this reason for an op."""
+        """A copy whose constraints don't refuse an op for this reason."""
 
         def lifted(constraint: Constraint) -> Constraint:
             return lambda i: None if (why := constraint(i)) == reason and i.opcode == opcode else why
@@ -173,7 +173,7 @@ class Capabilities(CheckedModel):
     def _check(self, instruction: HloInstruction, seen: set[HloComputation]) -> Support:
         """Like `check`. `seen` holds the computations that need no check: they were checked in this call."""
         if is_host_compute(instruction):
-            return Unsupported("it is for the host")
+            return Unsupported("this fusion runs on the host")
         held = self._check_held(instruction.shape)
         if held is not None:
             return held

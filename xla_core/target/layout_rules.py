@@ -73,7 +73,7 @@ def keeps_layout(copy: HloInstruction) -> bool:
 def copies_bits(instruction: HloInstruction) -> bool:
     """Whether the result has the bits of the operand in their order, so that the core runs it as a copy.
 
-    That is so for a bitcast-convert between integers of one width, and for a reshape of arrays whose elements lie in
+    This holds for a bitcast-convert between integers of one width, and for a reshape of arrays whose elements lie in
     row-major order. Layout assignment makes most such reshapes bitcasts, which cost nothing.
     """
     if instruction.opcode not in (Opcode.BITCAST_CONVERT, Opcode.RESHAPE):
@@ -86,7 +86,7 @@ def copies_bits(instruction: HloInstruction) -> bool:
 
 
 COPIES_BEGINNING = ("_xla_copies_beginning", "true")
-"""The frontend attribute of what `copies_beginning` finds."""
+"""The frontend attribute of instructions for which `copies_beginning` is true."""
 
 
 def copies_beginning(instruction: HloInstruction) -> bool:

@@ -36,7 +36,7 @@ class ParallelModel(CheckedModel):
         matrix_loads: whether the lanes of a group load matrices of 8 rows of 16 bytes from shared memory together. Lane
             n gets 4 bytes of row n / 4, from byte 4 (n mod 4) on. A matrix of 16-bit elements may be transposed before.
         copy_bytes: the sizes, in bytes, of copies to shared memory that run while the thread goes on.
-        registers: 32-bit values that a thread of a full block may keep, beside those that every kernel needs.
+        registers: 32-bit values that a thread of a full block may keep, besides those that every kernel needs.
         resident_threads: threads that the device runs at once. A kernel whose threads work alone has no more: each
             thread takes several parts of the work. 0 sets no limit.
         atomic_bits: the widths of words that atomics replace, in ascending order. Smaller elements are replaced within
@@ -74,7 +74,9 @@ class ParallelModel(CheckedModel):
 
     @property
     def blocks_at_once(self) -> int:
-        """How many blocks of a product keep the device busy: a unit is a quarter of what a processor runs at once."""
+        """How many blocks of a product keep the device busy: a unit is a quarter of the blocks that a processor runs at
+        once.
+        """
         return max(1, self.units // 4)
 
     @property

@@ -86,7 +86,7 @@ def _name(value: Any) -> str:
 
 
 def _values_of(function: FunctionType) -> tuple[object, ...]:
-    """What a function computes with, besides its arguments and its module's names."""
+    """The values that a function uses besides its arguments and its module's names."""
     code, cells = function.__code__, []
     for cell in function.__closure__ or ():
         try:

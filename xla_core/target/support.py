@@ -10,7 +10,7 @@ from xla_core.hlo.values.element_type import ElementType
 
 
 class LackKind(enum.Enum):
-    """What kind of thing a device lacks."""
+    """The kind of a lack."""
 
     OP = "op"  # an op, or one of its element types
     MEMORY = "memory"  # a type that memory holds
@@ -21,7 +21,7 @@ class LackKind(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Lack:
-    """One thing that a device would need in order to run an instruction.
+    """One feature that a device would need in order to run an instruction.
 
     Attributes:
         kind: an op, memory of a type, a type of indices, a custom call, or an op beyond a constraint.
@@ -57,7 +57,7 @@ class Ok:
 class Unsupported:
     """The answer that the device doesn't run an instruction, and the reason why.
 
-    `lacks` are some of the things that it lacks for it; with those, it may lack others.
+    `lacks` are some of the features that it lacks for the instruction; with these added, it may lack others.
     """
 
     reason: str

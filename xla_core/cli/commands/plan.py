@@ -1,4 +1,4 @@
-"""`xla plan`: what a backend must add to run given programs."""
+"""`xla plan`: the ops and types that a backend must add to run given programs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def plan(
 ) -> None:
     """List the fewest ops and types that a backend must add to run programs without fallback="host".
 
-    The order is the one that unlocks most programs first. An op that is lacking may be added itself, or the ops that
-    its decomposition needs, whichever is less for all programs together. Needs no device where the backend's compiler
-    needs none.
+    The order is the one that unlocks most programs first. A missing op may be added itself, or by the ops that its
+    decomposition needs, whichever is less for all programs together. Needs no device where the backend's compiler needs
+    none.
     """
     from xla_core.backend import CompileOptions, load_backend
     from xla_core.passes import plan_support
@@ -67,7 +67,7 @@ def print_plan(backend: str, plan: SupportPlan) -> None:
 
 
 def _additions(step: PlanStep) -> Sequence[tuple[str, str]]:
-    """What a step adds, an op a row with its element types, and the other ops that need it."""
+    """The additions of a step: a row for each op with its element types, and the ops that need it."""
     rows: dict[tuple[str, str], tuple[list[str], dict[str, None]]] = {}
     for lack in step.lacks:
         typed = lack.element_type is not None

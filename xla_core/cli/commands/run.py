@@ -110,7 +110,7 @@ def run(
 
 @contextlib.contextmanager
 def _notice_of_a_long_run(name: str) -> Iterator[None]:
-    """Says what to do where a kernel hangs, if the run takes long."""
+    """Prints how to find a kernel that hangs, if the run takes long."""
     text = (
         f"{name} has run for {_LONG_SECONDS:g} s. If it hangs, Ctrl-C ends it, and `xla bisect --seconds "
         f"{_LONG_SECONDS:g}` with the same program, arguments and backend finds the instruction that does."

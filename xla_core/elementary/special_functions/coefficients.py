@@ -134,7 +134,7 @@ SINE_RATIO: Table = {
     ),
 }
 
-# x times what Stirling's formula lacks of lgamma(x), x >= 5/2: powers of v = 12.5 / x^2 - 1, the highest first.
+# x times the error of Stirling's formula for lgamma(x), x >= 5/2: powers of v = 12.5 / x^2 - 1, the highest first.
 STIRLING: Table = {
     "f32": (
         1.7386147912e-8, -2.1120544822e-7, 4.3259988151e-6, -0.00021286343163, 0.083115915172,
