@@ -7,6 +7,7 @@ loops around it. (XLA: xla/service/fusion_node_indexing_evaluation.h, which coun
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ from xla_core.analysis.indexing import (
     ReducedRows,
     StartIndex,
     Variable,
+    accumulates,
     memory_index,
     operand_accesses,
     placed,
@@ -39,6 +41,24 @@ def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
     return shape is not None and shape.dimensions == operand.shape.dimensions
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Use:
+    """How a kernel uses the values of an instruction at one index.
+
+    Attributes:
+        part: the part of the evaluations that are needed.
+        least: how often the code around runs that is executed only where a condition holds, such as the operand of a
+            pad. Accumulating instructions are computed as often, because their loops stay inside such code.
+    """
+
+    part: float = 1.0
+    least: float = 0.0
+
+    def and_also(self, other: Use) -> Use:
+        """Returns the use where both are made."""
+        return Use(min(1.0, self.part + other.part), max(self.least, other.least))
+
+
 class IndexSpace:
     """The loops of one kernel, which run over the result of `root` in memory order.
 
@@ -54,6 +74,7 @@ class IndexSpace:
 
     def __init__(self, root: HloInstruction, parallel: ParallelModel, rows: ReducedRows | None = None) -> None:
         shape = next(iter(root.shape.array_leaves()), root.shape)
+        self._instruction = root
         self._rows = rows
         self._parallel = parallel
         self._has_blocks = parallel.has_blocks
@@ -91,8 +112,27 @@ class IndexSpace:
         """Returns how often the kernel computes a value at `index`."""
         return self._most(index) or self._units
 
-    def access(self, user: HloInstruction, number: int, index: Index) -> Access:
-        """Returns the access by which `user`, computed at `index`, reads its operand `number`."""
+    def times(self, instruction: HloInstruction, index: Index, use: Use) -> float:
+        """Returns how many elements of an instruction the kernel computes at `index`."""
+        least = use.least if accumulates(instruction) else 0.0
+        return max(self.evaluations(index), least) * use.part
+
+    def use(self, user: HloInstruction, access: Access, index: Index, use: Use) -> Use:
+        """Returns how the kernel uses the operand that `user`, computed at `index` for `use`, reads by an access."""
+        least = use.least
+        if access.conditions and not self._has_blocks and not self._has_loops_of_parts(user):
+            least = max(least, self.evaluations(index))
+        return Use(use.part * self.share(access.conditions), least)
+
+    def _has_loops_of_parts(self, user: HloInstruction) -> bool:
+        """Whether `user` is the root of the kernel, and each of its operands has loops of its own."""
+        return user is self._instruction and user.opcode == Opcode.CONCATENATE
+
+    def access(self, user: HloInstruction, number: int, index: Index, least: float = 0.0) -> Access:
+        """Returns the access by which `user`, computed at `index`, reads its operand `number`.
+
+        `least` is that of the use.
+        """
         operand = user.operands[number]
         if is_elementwise_use(user, operand):
             return Access(index)
@@ -105,7 +145,7 @@ class IndexSpace:
                 known = self._accesses[user, index] = placed(known, IndexExpr.of(self._rows.place_variable))
             else:
                 for access, shared in zip(known, self._shared(user, len(known)), strict=True):
-                    self._count(access, index, shared)
+                    self._count(access, index, shared, least)
         return known[number]
 
     def share(self, conditions: Sequence[Condition]) -> float:
@@ -126,12 +166,12 @@ class IndexSpace:
         self._evaluations.update(dict.fromkeys(variables, float(shape.num_elements)))
         return [accesses[0], Access(tuple(map(IndexExpr.of, variables))), *accesses[2:]]
 
-    def _count(self, access: Access, index: Index, shared: float) -> None:
+    def _count(self, access: Access, index: Index, shared: float, least: float) -> None:
         """Records the evaluations of the variables that an access at `index` adds.
 
         Each value that depends on them serves `shared` elements.
         """
-        count = (self._most(index) or (self._units if index else 1.0)) / shared
+        count = max(self._most(index) or (self._units if index else 1.0), least) / shared
         for variable in access.variables:
             if isinstance(variable.key, StartIndex):
                 self._evaluations[variable] = self._most(variable.key.index) or 1.0

@@ -24,7 +24,7 @@ from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
-from xla_core.passes.fusion.index_space import IndexSpace
+from xla_core.passes.fusion.index_space import IndexSpace, Use
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 
@@ -46,8 +46,8 @@ class InstructionFusion(HloPass):
         return changed
 
 
-Indices = dict[Index, float]
-"""The indices at which a kernel computes an instruction, each with the part of its evaluations that are needed."""
+Indices = dict[Index, Use]
+"""The indices at which a kernel computes an instruction."""
 
 Scope = tuple[tuple[HloInstruction, int, Index], ...]
 """A block of code: the concatenations around it, with the operands that it computes and the indices."""
@@ -67,7 +67,7 @@ class _FusedKernel:
         self.root = root
         self.rows = rows or (reduced_rows(root) if policy.parallel.has_blocks else None)
         self.space = IndexSpace(root, policy.parallel, self.rows)
-        self.indices: dict[HloInstruction, Indices] = {root: {self.space.root: 1.0}}
+        self.indices: dict[HloInstruction, Indices] = {root: {self.space.root: Use()}}
         self.copies: dict[HloInstruction, Copies] = {root: frozenset({((), self.space.root)})}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
         self.accumulated: set[HloInstruction] = set()  # members from which another member accumulates its result
@@ -98,10 +98,11 @@ class _FusedKernel:
             mine = self.indices[user]
             for number, operand in enumerate(user.operands):
                 if operand is producer:
-                    for index, part in mine.items():
-                        access = self.space.access(user, number, index)
-                        needed = part * self.space.share(access.conditions)
-                        found[access.index] = min(1.0, found.get(access.index, 0.0) + needed)
+                    for index, use in mine.items():
+                        access = self.space.access(user, number, index, use.least if accumulates(user) else 0.0)
+                        needed = self.space.use(user, access, index, use)
+                        known = found.get(access.index)
+                        found[access.index] = needed if known is None else known.and_also(needed)
         return found
 
     def by_rows(self, producer: HloInstruction) -> _FusedKernel | None:
@@ -231,7 +232,7 @@ class _Partition:
             if known is None or (is_product(producer) and len(kernels) > 1):
                 return False
             divided, indices = known
-            times = [divided.space.evaluations(index) * part for index, part in indices.items()]
+            times = [divided.space.times(producer, index, use) for index, use in indices.items()]
             evaluations += sum(times)
             repetitions += sum(max(0.0, t - producer.shape.num_elements) for t in times)
             found.append(known)

@@ -138,10 +138,11 @@ class KernelBody:
         inside = self.instruction.opcode == Opcode.FUSION
         return self.instruction.attribute("calls").parameters if inside else self.instruction.operands
 
-    @property
-    def has_inner_reductions(self) -> bool:
-        """Whether an instruction inside the fusion uses a reduction inside it."""
-        return any(i.opcode == Opcode.REDUCE and i.user_count for i in self.members if i is not self.instruction)
+    @functools.cached_property
+    def inner_reductions(self) -> Sequence[HloInstruction]:
+        """The reductions inside the fusion that an instruction inside it uses."""
+        inside = (i for i in self.members if i is not self.instruction)
+        return [i for i in inside if i.opcode == Opcode.REDUCE and i.user_count]
 
     def operand_leaf(self, inner: HloInstruction) -> int:
         """Returns the number of a parameter (or operand) among the operands' leaves; -1 for any other instruction."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Sequence
 
 from xla_core.analysis.indexing import IndexExpr, Variable
@@ -25,6 +26,7 @@ from xla_core.codegen.loop_plan import LoopPlan
 
 _MOST_SEGMENTS = 16  # of the loops of a kernel
 _SEGMENTS_SIZE = 256  # HLO instructions in the bodies of all segments, at most
+_REPEATED = 4  # the elements of a kernel for each step of a reduction that its units compute again, at least
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,18 +64,36 @@ def _plan(body: KernelBody) -> _LoopKernelPlan:
     outlines = [planned(section, number) for number, section in enumerate(found)]
     plan = LoopPlan(outlines, body.bound)
     # With segments, values that are computed once a row would be computed once a segment.
-    copies = 1 if body.has_inner_reductions else min(_MOST_SEGMENTS, _SEGMENTS_SIZE // body.size)
+    copies = 1 if body.inner_reductions else min(_MOST_SEGMENTS, _SEGMENTS_SIZE // body.size)
     nests = []
     for section, outline in zip(found, outlines, strict=True):
         variables = plan.variables(outline)
         across = plan.across(outline) if len(variables) > 1 else -1
-        extents = [v.extent for v in variables]
-        partition = Partition(extents, body.parallel, across=across, whole_rows=body.has_inner_reductions)
+        partition = _partition(body, plan, variables, across)
         first = 0 if partition.is_position else partition.prefix
-        positions = range(first, len(extents)) if across < 0 else ()
+        positions = range(first, len(variables)) if partition.across < 0 else ()
         nests.append(_Nest(section, variables, partition, plan.cuts(outline, positions, copies)))
     largest = max((nest.partition for nest in nests), key=lambda p: p.count)
     return _LoopKernelPlan(largest.count, grain=largest.grain, loops=plan.loops, nests=nests)
+
+
+def _partition(body: KernelBody, plan: LoopPlan, variables: Sequence[Variable], across: int) -> Partition:
+    """Divides the loops so that units do not compute reductions again that cost more than the work that they divide.
+
+    A reduction in the outer loops only is computed once in each of their iterations, and by each unit.
+    """
+    extents = [v.extent for v in variables]
+    freely = Partition(extents, body.parallel, across=across)
+    most = math.prod(extents) / _REPEATED
+    levels = []
+    for member, index in ((i, at) for i in body.inner_reductions for at in plan.indices(i)):
+        used = {variable for expr in index for variable in expr.variables}
+        level = max((p + 1 for p, v in enumerate(variables) if v in used), default=0)
+        result, source = (next(i.shape.leaves()).num_elements for i in (member, member.operand(0)))
+        again = (freely.count - math.prod(extents[:level])) * (source // max(result, 1))
+        if 0 < level < len(variables) and again > most:
+            levels.append(level)
+    return Partition(extents, body.parallel, divided=min(levels)) if levels else freely
 
 
 def _emit(body: KernelBody, plan: _LoopKernelPlan, frame: KernelFrame, context: EmissionContext) -> None:

@@ -38,7 +38,7 @@ class Partition:
         *,
         tile: int = 0,
         across: int = -1,
-        whole_rows: bool = False,
+        divided: int | None = None,
     ) -> None:
         """Divides the loops.
 
@@ -47,7 +47,8 @@ class Partition:
             parallel: how many units the target wants, and how large.
             tile: the most iterations of a chunk; 0 sets no limit. With a limit, a single loop is divided too.
             across: the loop that runs in square tiles with the last one, or -1. Each tile is then a unit.
-            whole_rows: whether the last loop must not be divided, because a costly value is computed once a row.
+            divided: how many of the outer loops may be divided, because a costly value is computed once in each of
+                their iterations; by default all.
         """
         self.across = across
         self.extents = list(extents)
@@ -66,7 +67,8 @@ class Partition:
             self.count = others * ceil_div(self.extents[across], SIZE) * ceil_div(self.extents[-1], SIZE)
             self.grain = 1
             return
-        outer = self.extents[:-1]
+        outer = self.extents[:-1][:divided]
+        whole_rows = divided is not None
         sizes = [math.prod(outer[:taken]) for taken in range(len(outer) + 1)]
         self.prefix = (
             len(outer) if tile else next((n for n, size in enumerate(sizes) if size >= parallel.units), len(outer))
