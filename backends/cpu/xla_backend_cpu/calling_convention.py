@@ -12,7 +12,7 @@ CONTEXT_WORDS = 16
 class Status(enum.IntEnum):
     """The status code that a program's entry returns.
 
-    HOST_CALL is not the end: the host does what the context says, and calls the entry again.
+    HOST_CALL is not the end: the host runs the call that the context names, and calls the entry again.
     """
 
     OK = 0

@@ -65,7 +65,8 @@ def register_custom_call(target: str, function: CustomCallFunction) -> None:
         raise InvalidArgumentError(f"target must be the name of custom calls, not {target!r}")
     if not callable(function):
         raise InvalidArgumentError(
-            f"what is registered for custom call {target!r} must be a function of a CustomCall, not {function!r}"
+            f"the function that is registered for custom call {target!r} must be a function of a CustomCall, not "
+            f"{function!r}"
         )
     if target in _FUNCTIONS:
         raise AlreadyExistsError(f"custom call {target!r} is registered already")

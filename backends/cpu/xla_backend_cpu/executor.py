@@ -68,7 +68,9 @@ class CpuExecutor(StreamExecutor):
         return self._description
 
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
-        """Allocates aligned host memory. Returns None beyond what the host has, though the system would grant it."""
+        """Allocates aligned host memory. Returns None for more memory than the host has, though the system would grant
+        it.
+        """
         padded = _padded(size)
         with self._lock:
             if padded > self._free_bytes:

@@ -1,8 +1,8 @@
 """JointRun: a short program with collectives runs on all its devices in one thread.
 
-Devices that wait for each other in threads of their own cost far more than a short program: each wakes, waits for the
-others and for Python, and is woken again. Instead, the caller that starts the last device runs the code of each device
-up to its next collective, combines the values of all, and goes on.
+Devices that wait for each other in threads of their own cost far more than a short program: each thread wakes, waits
+for the others and for the GIL, and is woken again. Instead, the caller that starts the last device runs the code of
+each device up to its next collective, combines the values of all, and goes on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Member:
 
     Attributes:
         enter: calls the native code, which returns a `Status`.
-        finish: runs the part to its end in the stream's worker, from wherever it is.
+        finish: runs the rest of the part in the stream's worker.
     """
 
     run: HostRun
@@ -44,8 +44,8 @@ class Member:
 class JointRun:
     """The parts of one execution, which are kept back on their streams until all devices are started.
 
-    Where a part can't be kept back, because its stream is at work, each runs in the worker of its stream, and they meet
-    there. So do the parts that are not done when another has failed.
+    If a part can't be kept back, because its stream is at work, every part runs in the worker of its stream, and they
+    meet there. The same happens to unfinished parts when another one has failed.
     """
 
     def __init__(self, count: int) -> None:
@@ -103,7 +103,7 @@ class JointRun:
         self.dissolve()
 
     def _meet(self) -> None:
-        """Runs the parts until all are done, or until those that are not wait for one that is, or that failed."""
+        """Runs the parts until all are done, or every unfinished part waits for one that is done or failed."""
         running: Sequence[Member] = self._members
         waiting: list[Member] = []
         while running:
@@ -127,7 +127,7 @@ def _fail(members: Sequence[Member], error: XlaError) -> None:
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Keeps Ctrl-C back until the end of the block, which is short: it would leave streams that nobody gives back."""
+    """Delays Ctrl-C until the end of the short block. Otherwise streams could be left that nobody gives back."""
     handler, came = signal.getsignal(signal.SIGINT), list[tuple[int, FrameType | None]]()
     is_kept_back = callable(handler)
     try:

@@ -72,7 +72,7 @@ class NativeProgram:
 
     @staticmethod
     def from_bytes(data: bytes) -> tuple[NativeProgram, str]:
-        """Parses what `to_bytes` returned; gives the program and its HLO text.
+        """Parses the bytes that `to_bytes` returned; returns the program and its HLO text.
 
         Raises:
             InvalidArgumentError: the data is damaged.
@@ -140,7 +140,7 @@ def _check_results(program: NativeProgram, module: HloModule, parameters: int) -
 
 
 def _check_slots(program: NativeProgram) -> None:
-    """Checks that no slot has two addresses: the code would find another one in the slot that is left empty."""
+    """Checks that no two addresses have the same slot, because another slot would then hold no address."""
     slots = [*program.parameters, *program.constant_slots]
     slots += [place.slot for place in program.results if place.donor is None and place.size]
     slots += [slot for slot in (program.temp_slot, program.time_slot) if slot]

@@ -1,4 +1,4 @@
-"""Chooses the plans of kernels by what they take on a GPU, or by what the emulated device counts."""
+"""Chooses the plans of kernels by their time on a GPU, or by the emulated device's counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xla_core.schedule import KernelThunk
 _ROUNDS = 3
 _RUNS = 10  # of a round
 
-# Figures of an H100, for the estimate of what an emulated device counts.
+# Figures of an H100, for the estimate from an emulated device's counts.
 _PROCESSORS = 132
 _CYCLES = 1.755e9  # a second
 _ISSUED = 4  # instructions of warps that a processor issues in a cycle
@@ -51,7 +51,7 @@ def autotuner(
 
 
 def estimated_seconds(counters: Counters) -> float:
-    """Estimates the time of what an emulated device has counted, on an H100.
+    """Estimates the time on an H100 from the counts of an emulated device.
 
     The slowest of these decides: the memory, the cache, the processors that have blocks, and the longest chain of a
     thread's instructions. Each launch adds to it.

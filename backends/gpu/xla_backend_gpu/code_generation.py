@@ -50,7 +50,7 @@ def capabilities() -> Capabilities:
 
 
 def fusion_preferences() -> FusionPreferences:
-    """The costs of a device whose threads compute faster than its memory moves bytes, and whose launches are dear."""
+    """The costs of a device whose threads compute faster than its memory moves bytes, and whose launches cost much."""
     costs = FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0)
     return FusionPreferences(fuse_products=True, least_shared_bytes=0, costs=costs)
 

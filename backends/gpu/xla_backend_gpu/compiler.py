@@ -41,8 +41,8 @@ class GpuOptions(BackendOptions):
         tf32: whether dots of f32 of default precision may round their operands to tf32, which has 10 bits of mantissa.
             Tensor cores compute them then.
         graphs: whether a GPU runs a program of several steps as one graph, when its buffers are where they were before.
-        autotune: whether the plans of kernels are chosen by what they take on the device, or by what an emulated
-            device counts, while the program is compiled.
+        autotune: whether the plans of kernels are chosen during the compilation, by their time on the device or by an
+            emulated device's counts.
         autotune_cache: a file that keeps the chosen plans for later compilations, also those of other processes.
     """
 

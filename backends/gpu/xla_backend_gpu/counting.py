@@ -1,4 +1,6 @@
-"""What the kernels of a run do on emulated devices: `counted` counts it, `observed` keeps each access of memory."""
+"""Measures kernels on emulated devices: `counted` counts instructions and accesses, `observed` keeps each access of
+memory.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from xla_core.runtime import Client
 
 @dataclasses.dataclass(slots=True)
 class Count:
-    """The counters of a `with` statement, which are there when it ends."""
+    """The counters of a `with` statement, which are complete when it ends."""
 
     counters: Counters = dataclasses.field(default_factory=Counters)
 

@@ -38,7 +38,7 @@ from xla_core.errors import XlaError
 from xla_core.target import CacheLevel, DeviceDescription
 
 _CHUNKS = 8
-_RECENT = 4  # kernels that a fault is reported with
+_RECENT = 4  # kernels that the report of a fault names
 _SPIN_SECONDS, _SLEEP_SECONDS = 20e-6, 200e-6
 
 
@@ -166,7 +166,7 @@ class CudaDriver(Driver):
             return address
 
     def free(self, address: int) -> None:
-        if self._closed or self.lost is not None:  # the memory went with the context
+        if self._closed or self.lost is not None:  # the memory was freed with the context
             return
         with self._current():
             if self._pooled:
@@ -344,7 +344,7 @@ class CudaDriver(Driver):
 
     def unload(self, module: Any) -> None:
         """Frees a module, of which no kernel is enqueued any more."""
-        if not self._closed and self.lost is None:  # else it went with the context
+        if not self._closed and self.lost is None:  # otherwise it was freed with the context
             with contextlib.suppress(XlaError), self._current():
                 self._call("cuModuleUnload", module)
 

@@ -165,7 +165,7 @@ class GpuStream(Stream):
         )
 
     def launch_graph(self, graph: Callable[[], Any]) -> None:
-        """Enqueues a graph of the driver, which `graph` returns or captures when it is this work's turn."""
+        """Enqueues a graph of the driver. `graph` returns or captures it when this work is run."""
         self._enqueue(lambda queue: self.driver.launch_graph(queue, graph()))
 
     def host_callback(self, callback: Callable[[], None]) -> None:

@@ -20,7 +20,7 @@ from xla_core.target import DeviceDescription
 class LaunchArguments:
     """A launch: blocks, threads of a block, bytes of dynamic shared memory, and the addresses of buffers.
 
-    `instruction` is what the kernel computes, for errors.
+    `instruction` is the instruction that the kernel computes, for errors.
     """
 
     blocks: tuple[int, int, int]
@@ -47,7 +47,7 @@ class Driver(abc.ABC):
     `free` raises it.
 
     Attributes:
-        has_graphs: whether `launch_graph` is faster than to enqueue the work of the graph again.
+        has_graphs: whether `launch_graph` is faster than enqueueing the work of the graph again.
         has_peers: whether `copy` takes memory of the platform's other devices.
     """
 
@@ -146,9 +146,9 @@ class Driver(abc.ABC):
     def loss(self) -> XlaError | None:
         """Returns the error of requests that come after the loss of the device, or None if it is not lost.
 
-        It is not for work on streams: nobody may have seen `lost` yet when that work fails.
+        It is not for work on streams, which may fail before `lost` is set.
         """
-        if self.lost is None or isinstance(self.lost, FailedPreconditionError):  # after a fork, it says so itself
+        if self.lost is None or isinstance(self.lost, FailedPreconditionError):  # a fork's error explains itself
             return self.lost
         loss = UnavailableError(
             f"the device is lost since an earlier failure: {self.lost.message}",

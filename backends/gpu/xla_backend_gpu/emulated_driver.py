@@ -159,7 +159,7 @@ class EmulatedDriver(Driver):
 
 
 def _with_instruction(fault: EmulatorFault, instruction: HloInstruction) -> EmulatorFault:
-    """Returns the fault of a kernel with the HLO instruction that it computes there, and that one's place."""
+    """Returns the fault of a kernel with the HLO instruction that it computes there, and the instruction's location."""
     from xla_core.codegen.llvm import instruction_at_line
 
     inner = instruction_at_line(instruction, fault.location.line if fault.location is not None else 0)

@@ -78,7 +78,7 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
     every = [launch for phases in program.launches.values() for launch in phases]
     size = max((launch.scratch_bytes for launch in every), default=0)
     scratch = BufferAllocation(-1, size, AllocationKind.TEMP)  # no instruction's
-    environment = Environment()  # of what runs on the host
+    environment = Environment()  # the state of instructions on the host
     launches = dict(program.launches)
 
     def thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> Thunk | Sequence[Thunk]:

@@ -42,9 +42,9 @@ class _Graph:
 class GraphExecutor(ThunkExecutor):
     """Enqueues a program's steps, or launches them as one graph.
 
-    The steps become a graph when all buffers have had their addresses before. A device that is given the same work
-    again has allocated the same memory again, as in a training loop with donated parameters. Programs with independent
-    branches, and those that the host takes part in, have no graphs.
+    The steps become a graph when all buffers have had their addresses before. If the same work is repeated, the same
+    memory is allocated again, as in a training loop with donated parameters. Programs with independent branches, and
+    programs with work on the host, have no graphs.
 
     Args:
         program, streams: see `ThunkExecutor`.
@@ -79,7 +79,7 @@ class GraphExecutor(ThunkExecutor):
         stream.launch_graph(functools.partial(graph.capture, stream.driver, self.program, recorder))
 
     def _known(self, driver: Driver, addresses: Addresses) -> _Graph | None:
-        """Returns the graph for some addresses, or None if this is the first time that they are seen of late."""
+        """Returns the graph for some addresses, or None if they were not seen recently."""
         with self._lock:
             graphs = self._graphs.setdefault(driver, OrderedDict())
             known = graphs.get(addresses)

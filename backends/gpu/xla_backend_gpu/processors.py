@@ -10,7 +10,9 @@ PROCESSORS = (
     *("sm_100", "sm_100a", "sm_100f", "sm_103", "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f"),
     *("sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f"),
 )
-"""The processors for which PTX is made, by LLVM's names. "a" has what only this one has, "f" what its family has."""
+"""The processors for which PTX is made, by LLVM's names. The suffix "a" stands for features of this processor alone,
+"f" for those of its family.
+"""
 
 ALIGNMENT = 128
 

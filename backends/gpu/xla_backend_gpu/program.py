@@ -37,7 +37,7 @@ class GpuProgram(BaseModel):
         ptx: one module of PTX.
         launches: the launches of each instruction that has a kernel, in order, by `place_of`. The host runs the others.
         engine: how an emulated device runs the kernels.
-        graphs: whether a GPU runs the program as a graph where it can.
+        graphs: whether a GPU runs the program as a graph if it can.
         hlo: the optimized module as HLO text; "" before the program is serialized, because constants are long.
     """
 
@@ -56,7 +56,7 @@ class GpuProgram(BaseModel):
 
     @staticmethod
     def from_bytes(data: bytes) -> GpuProgram:
-        """Parses what `to_bytes` returned.
+        """Parses the bytes that `to_bytes` returned.
 
         Raises:
             InvalidArgumentError: the data is damaged.

@@ -51,7 +51,7 @@ def _remainder(b: IrBuilder, x: Value, y: Value) -> Value:
     (found,) = b.close_loop(loop, [b.urem(b.binary("shl", carried, shift), below)])
 
     zeros = b.intrinsic("ctlz", b.intrinsic("umax", found, b.int_(1)), b.bool_(False), suffixes=("i64",))
-    room = b.sub(zeros, b.int_(63 - mantissa_bits))  # how far the leading bit is from its place
+    room = b.sub(zeros, b.int_(63 - mantissa_bits))  # the distance of the leading bit from its normal place
     lowest = b.sub(b.cast("zext", low, "i64"), b.int_(1))
     moved = b.intrinsic("umin", room, lowest)
     exponent = b.shl(b.sub(lowest, moved), mantissa_bits)

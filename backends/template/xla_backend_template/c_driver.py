@@ -1,6 +1,6 @@
 """A driver in C, by ctypes: the functions that a device needs, with memory, queues, events and launches.
 
-`xla new NAME --scenario 3 --driver c` writes driver.h, which declares them and says what they do.
+`xla new NAME --scenario 3 --driver c` writes driver.h, which declares and describes them.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class TemplateCompiler(Compiler):
 
     Attributes:
         name: the platform's name.
-        own_ops: what the device computes by kernels of its own, which `make_own_kernel` makes. At first nothing.
+        own_ops: the ops that the device computes by kernels of its own, which `make_own_kernel` makes. None at first.
         simulates_others: whether the target also has all other ops, which the reference evaluator computes on the host
             between two copies. Without it, the core rewrites programs into `own_ops`.
     """
@@ -76,7 +76,7 @@ class TemplateCompiler(Compiler):
             environment: the state of random numbers, which the kernels of a program share; for simulated kernels.
         """
         named = instruction.opcode in self.own_ops.ops or instruction.opcode == Opcode.CUSTOM_CALL
-        if named and self.own_ops.check(instruction):  # it also supports what the core does, such as copies
+        if named and self.own_ops.check(instruction):  # it also supports ops that the core runs, such as copies
             kernel: object = self.make_own_kernel(instruction)
             if not isinstance(kernel, Kernel):
                 raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Streams and events over a driver in C: its queues and events, and the host's memory and errors that they refer to."""
+"""Streams and events over a driver in C, and the host's memory and errors to which they refer."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class DriverEvent(Event):
 
 
 class DriverStream(Stream):
-    """A queue of the driver. What the driver still uses of the host, arrays and callbacks, is kept alive here."""
+    """A queue of the driver. Arrays and callbacks of the host that the driver still uses are kept alive here."""
 
     def __init__(self, driver: CDriver, device: int, device_name: str) -> None:
         self.driver = driver
@@ -87,7 +87,7 @@ class DriverStream(Stream):
         self.handle = driver.create("queue_create", device)
         self._lock = threading.Lock()
         self._submitted = 0
-        self._kept: deque[tuple[int, Any]] = deque()  # (number of a submission, what it uses)
+        self._kept: deque[tuple[int, Any]] = deque()  # (number of a submission, the objects that it uses)
 
     def _submit(self, function: Callable[..., None], *arguments: Any, keep: Any = None) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""A compiler that makes code of kernels with the shared LLVM emitter. The template simulates what the code computes."""
+"""A compiler that emits the code of kernels with the shared LLVM emitter. The template simulates the kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LlvmCompiler(TemplateCompiler):
 
     @cached_property
     def target_config(self) -> TargetConfig:
-        """Declares the ops that the shared emitter has code for, and those that the core runs between devices."""
+        """Declares the ops for which the shared emitter has code, and those that the core runs between devices."""
         update = {
             "triple": self.abi.triple,
             "capabilities": emitter_capabilities().with_ops(_OPS_OF_THUNKS, [t for t in ElementType if t.is_array]),

@@ -51,7 +51,7 @@ class ArenaAbi(LoopAbi):
             return None
         b, (x, y) = builder, arguments
         chosen = b.select(b.fcmp("ogt" if name == "maximum" else "olt", x, y), x, y)
-        bits = (b.bitcast(x, "i64"), b.bitcast(y, "i64"))  # of equal numbers they differ only for 0 and -0
+        bits = (b.bitcast(x, "i64"), b.bitcast(y, "i64"))  # equal numbers differ only for 0 and -0
         either = b.bitcast(b.and_(*bits) if name == "maximum" else b.or_(*bits), "double")
         ordered = b.select(b.fcmp("oeq", x, y), either, chosen)
         return b.select(b.fcmp("uno", x, y), b.fadd(x, y), ordered)

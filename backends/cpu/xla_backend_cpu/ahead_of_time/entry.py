@@ -15,7 +15,7 @@ from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
 
 class Places:
-    """The slots of the table of addresses, by what they hold, and the sizes of the parts of the arena."""
+    """The slots of the table of addresses by their contents, and the sizes of the parts of the arena."""
 
     def __init__(self, assignment: BufferAssignment, abi: ArenaAbi) -> None:
         entry = assignment.module.entry

@@ -1,4 +1,4 @@
-"""The interface of a program that is compiled ahead of time: what its header says and its entry takes."""
+"""The interface of a program that is compiled ahead of time, as its header declares it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _C_TYPES = {ElementType.F32: "float", ElementType.F64: "double", ElementType.C64
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Interface:
-    """What a C program must know about a model.
+    """The properties of a model that a C program must know.
 
     Attributes:
         name: the prefix of its symbols.
@@ -22,7 +22,7 @@ class Interface:
         arguments, results: the arrays of the entry.
         arena_bytes: the memory that a run needs, at a multiple of `ARENA_ALIGNMENT`.
         constant_bytes: the constants in the object file.
-        threads: among how many threads a kernel is divided.
+        threads: the number of threads among which a kernel is divided.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Finds out what a processor has from the code that LLVM makes for it.
+"""Finds the features of a processor in the code that LLVM makes for it.
 
 LLVM knows the features of a processor by its name, but llvmlite has no call that tells them. So a few small functions
-are compiled, and their code shows what the emitter wants to know.
+are compiled, and their code shows the features that the emitter depends on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xla_core.errors import InternalError, InvalidArgumentError
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProcessorProbe:
-    """What LLVM's code for a processor shows.
+    """The features of a processor that LLVM's code for it shows.
 
     Attributes:
         vector_bits: the width of the vector registers; 0 if there are none.

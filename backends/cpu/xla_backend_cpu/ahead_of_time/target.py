@@ -29,7 +29,7 @@ from xla_core.target import (
 )
 
 _USUAL_FEATURES: Mapping[str, str] = {"riscv64": "+m,+a,+f,+d,+c", "riscv32": "+m,+a,+c"}
-"""What Linux distributions require of a processor, where LLVM assumes less."""
+"""The features that Linux distributions require of a processor, where LLVM assumes fewer."""
 
 _SYSTEMS = ("linux", "none", "freebsd", "netbsd", "openbsd", "windows", "fuchsia", "rtems", "zephyr", "wasi")
 
@@ -99,7 +99,7 @@ class AheadOfTimeTarget:
 
     @functools.cached_property
     def processor(self) -> Processor:
-        """What the kernels of products are shaped for."""
+        """The processor that the kernels of products are shaped for."""
         caches = usual_caches(self.cpu)
         if self.options.optimize_for_size:
             return Processor(0, 0, caches=caches)
@@ -179,7 +179,8 @@ def _check_vector_length(bits: int, triple: str, cpu: str, features: str, found:
 
 
 def _for_c(options: AheadOfTimeOptions) -> AheadOfTimeTarget:
-    """The target of C code. A triple says the size of addresses, the order of bytes and what vectors are good for.
+    """The target of C code. A triple determines the size of addresses, the order of bytes and whether vectors are
+    useful.
 
     Conversions of f16 are written as arithmetic of integers, because C has no such type.
     """
@@ -206,7 +207,7 @@ def _for_c(options: AheadOfTimeOptions) -> AheadOfTimeTarget:
 
 @functools.cache
 def _capabilities(has_wide_words: bool) -> Capabilities:
-    """What compiled code does without Python: everything but custom calls, collectives and transfers."""
+    """The ops that compiled code runs without Python: all but custom calls, collectives and transfers."""
     emitted = emitter_capabilities(has_wide_words=has_wide_words)
     types = [t for t in ElementType if t.is_array]
     capabilities = emitted.with_ops([*MODULE_OPCODES, Opcode.CUSTOM_CALL], types)

@@ -83,8 +83,8 @@ class BlockedProduct:
         return math.prod(count for count, _ in self.taps)
 
     def reads_from_cache(self, element_bytes: int, processor: Processor) -> bool:
-        """Whether what several register blocks read stays in the cache from one to the next: the features of a unit of
-        work, and the points, if those of a tap are adjacent.
+        """Whether data that several register blocks read stay in the cache from one block to the next: the features of
+        a unit of work, and the points, if those of a tap are adjacent.
         """
         features, cache = self.features, processor.cache
         if (

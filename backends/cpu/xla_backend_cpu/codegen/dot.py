@@ -2,12 +2,12 @@
 
 - A blocked product reads the rows of the right operand in place. It takes dots of f32 and f64 with few rows on the
   left, and those whose operands stay in the second-level cache while they are used and that sum few products.
-- A packed product copies parts of its operands to where they are read in order. It takes the other dots of f32 and f64:
-  those of a transposed right operand, those whose rows are so far apart that they displace one another in the cache.
-  It takes all dots of bytes.
+- A packed product copies parts of its operands into panels, which are read in order. It takes the other dots of f32 and
+  f64: those of a transposed right operand, those whose rows are so far apart that they displace one another in the
+  cache. It takes all dots of bytes.
 - A row product reads the rows of a transposed right operand in place, for few rows on the left. A dot with very few
   columns is the transpose of such a product.
-- A streamed product reads very few rows' matrix in order. It takes dots that memory bounds.
+- A streamed product reads very few rows' matrix in order. It takes dots whose time is that of reading memory.
 - OpenBLAS takes dots of complex numbers.
 
 `passes/dot_operand_transposer.py` transposes the right operand of the few dots that none of them can read.
@@ -138,8 +138,8 @@ class _Strides(NamedTuple):
 def keeps_matrix_vector(dot: HloInstruction, processor: Processor, blas: bool) -> bool:
     """Whether a product of a matrix and a vector stays a dot, rather than become a reduction.
 
-    A row product reads the matrix faster. A reduction fuses with what computes the matrix, and more threads can share
-    one of few long rows.
+    A row product reads the matrix faster. A reduction fuses with the producers of the matrix, and more threads can
+    share a reduction of few long rows.
     """
     kernel = dot_kernel(dot, processor, blas)
     if not isinstance(kernel, RowProduct) or kernel.columns[0] < _FEWEST_ELEMENTS:
@@ -167,7 +167,7 @@ def _few_features(
     features: tuple[int, int],
     processor: Processor,
 ) -> RowProduct | StreamedProduct | BlockedProduct | PackedProduct | None:
-    """The transpose of a product with few features: what were features are rows, and the left operand is the right one.
+    """The transpose of a product with few features: features become rows, and the operands change places.
 
     Args:
         format_: the words of packed panels.

@@ -10,7 +10,7 @@ from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, Value
 class FunctionCode:
     """A function while it is emitted. It returns a `Status`.
 
-    A function that host calls interrupt has the block `start`, and `sites`: where it goes on after which calls.
+    A function that host calls interrupt has the block `start`, and `sites`: for each call, where it goes on afterwards.
 
     Args:
         builder: writes the function.

@@ -6,8 +6,8 @@ function calls the kernels of its instructions in schedule order and returns a `
 
 Custom calls, collectives and transfers run on the host. The entry returns `Status.HOST_CALL` for each. Called again
 with the same context, it goes on after the instruction. The context has the number of the call, one more than its index
-in `host_calls`, and the addresses of the array leaves of its operands and results. All that a program computes is in
-its buffers, so each function that is interrupted can jump to the place where it was.
+in `host_calls`, and the addresses of the array leaves of its operands and results. All values of a program are in its
+buffers, so an interrupted function can jump to the place where it was.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _INLINED_LOOPS = 4
 """How many nested loops LLVM may join in one function: the time of its passes grows with the square of the depth."""
 
 _SEQUENCE_LENGTH = 256
-"""The most instructions that one function calls: LLVM takes a time for a basic block that grows with its square."""
+"""The most instructions that one function calls: LLVM's time for a basic block grows with the square of its length."""
 
 _FEW_CALLS = 4
 """How many kernels a loop may call for LLVM to look for vectors in it.
 
-It takes a time for the stores of their arguments that grows with the square of their number.
+LLVM's time for the stores of their arguments grows with the square of their number.
 """
 
 _COLLECTIVE_NANOSECONDS = 20_000.0  # on each of the devices that meet
@@ -99,7 +99,7 @@ class ModuleEmitter:
         self._times: dict[HloComputation, float] = {}  # the nanoseconds of one call of each
         self._loop_depths: dict[HloComputation, int] = {}
         self._interrupted: dict[HloComputation, bool] = {}
-        self._in_loop = False  # whether what is emitted now is in a loop
+        self._in_loop = False  # whether the current code is in a loop
 
     def emit(self) -> IrModule:
         """Emits the entry and all computations that it reaches; returns the LLVM module."""
@@ -156,7 +156,7 @@ class ModuleEmitter:
     def _begin(
         self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction], is_interrupted: bool
     ) -> FunctionCode:
-        # noimplicitfloat stops LLVM from vectorizing the stores of kernel arguments, which takes it quadratic time.
+        # noimplicitfloat keeps LLVM from vectorizing the stores of kernel arguments, which would take quadratic time.
         has_few_calls = self._in_loop and sum(1 for i in order if not is_small(i)) <= _FEW_CALLS
         attributes = "nounwind" if has_few_calls else "noimplicitfloat nounwind"
         attributes += "" if inlined else " noinline"
@@ -232,7 +232,7 @@ class ModuleEmitter:
         self._call(code, self._computation(computation), first)
 
     def _call(self, code: FunctionCode, symbol: str, first: int) -> None:
-        """Calls a function, which was just emitted if it makes host calls: those from `first` on."""
+        """Calls a function. If it makes host calls, it was just emitted, and its calls are those from `first` on."""
         b = code.builder
         if len(self.host_calls) > first:
             site = b.function.add_block("site")
@@ -393,6 +393,6 @@ class ModuleEmitter:
         b, place = code.builder, self.assignment.slice(instruction)
         if byte is not None:
             fill(b, code.address(place), byte, place.size)
-        elif (source := self.assignment.slice(instruction.operand(0))) != place:  # else it is in its place
+        elif (source := self.assignment.slice(instruction.operand(0))) != place:  # otherwise the value is already there
             move(b, code.address(place), code.address(source), place.size)
         return True

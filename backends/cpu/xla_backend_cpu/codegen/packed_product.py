@@ -121,8 +121,9 @@ class PackedEmitter:
                 row_parts = min(wanted, self.row_blocks)
             else:
                 panel_parts = min(-(-wanted // row_parts), self.panels)
-        # Beside few taps, writing the results takes long, and beside many rows, packing little. Of several blocks of
-        # taps, rows that the cache has no room for displace what is read ahead, and each panel would read them again.
+        # With few taps, writing the results takes most of the time; with many rows, packing takes little. With several
+        # blocks of taps, rows that don't fit into the cache displace prefetched data, and each panel would read them
+        # again.
         block_bytes = p.rows[0] * self.taps * p.format.word_bytes
         keeps = p.rows[0] >= self.taps if self.tap_blocks == 1 else block_bytes > half_cache
         if not self.packs_left and keeps:
@@ -231,10 +232,10 @@ class PackedEmitter:
         """The lines of memory that register block number `tile` prefetches in its first step, and the elements from
         there to those of the next step.
 
-        They are a part of what is packed next: all register blocks that read a panel prefetch the panel after it, so
-        that packing doesn't wait for memory. They go to the second-level cache, because the first one has no room for
-        them beside what the register blocks read. `source` is where the panel's first tap is, and `taps` is the block
-        of taps that the panel holds.
+        They are a part of the data that are packed next: all register blocks that read a panel prefetch the panel after
+        it, so that packing doesn't wait for memory. They go to the second-level cache, because the first one has no
+        room for them beside the data that the register blocks read. `source` is where the panel's first tap is, and
+        `taps` is the block of taps that the panel holds.
         """
         b, p, f = ops.b, self.product, self.product.format
         in_order = p.taps[2] == 1  # a panel's elements are contiguous, if its points are
@@ -340,7 +341,7 @@ class PackedEmitter:
         sums = [
             ops.added(total, ops.load_where(masks[i], place)) for (_, i, place), total in zip(places, sums, strict=True)
         ]
-        # An earlier register block has already stored what this one overlaps.
+        # An earlier register block has already stored the part that overlaps with this one.
         masks = [ops.between(b.sub(result.stored_lanes, b.int_(i * self.lanes)), end) for i, end in enumerate(ends)]
         for row in range(rows):
             with b.if_(b.icmp("ule", result.stored_rows, b.int_(row))):

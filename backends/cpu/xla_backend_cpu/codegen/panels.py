@@ -201,7 +201,8 @@ class PanelOps(VectorOps):
     ) -> None:
         """Copies the taps of `points` points at `source` into a panel.
 
-        In the panel, the next taps are `step` words on: a multiple of a vector if taps are contiguous in the source.
+        In the panel, the next taps are `step` words further on: a multiple of a vector if taps are contiguous in the
+        source.
 
         `strides` are those of a point and a tap, in elements; one of them is 1. Taps beyond the last are zero in the
         last word. Points beyond the last, up to a whole vector, have any values. The panel needs room for a multiple of

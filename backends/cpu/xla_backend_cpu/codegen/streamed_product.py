@@ -3,8 +3,9 @@
     out[g, r, f] = sum over taps t of left[g, r, t] * right[g, t, f]
 
 Each element of the matrix is used once for each row on the left, so that the product is as fast as memory delivers the
-matrix. A step reads a few rows of the matrix at the same time, each from beginning to end, which is what memory does
-best, and adds them to the results. The results of a unit of work stay in the second-level cache between two steps.
+matrix. A step reads a few rows of the matrix at the same time, each from beginning to end, which is the fastest way to
+read memory, and adds them to the results. The results of a unit of work stay in the second-level cache between two
+steps.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class StreamedProductEmitter:
         self.width = even_size(vectors, min(most, max(shared, _FEWEST_BYTES // processor.register_bytes))) * lanes
         self.parts = -(-product.features // self.width)
         self.pieces = math.prod(g.count for g in product.groups) * self.parts
-        # The factors of a step are kept in registers if there is room beside the sums and what is read.
+        # The factors of a step are kept in registers if there is room beside the sums and the values that are read.
         self.keeps_factors = product.rows[0] * (_TAPS_PER_STEP + 1) + 1 <= processor.registers
 
     def emit(self, frame: KernelFrame, vectors: VectorOps) -> None:

@@ -143,8 +143,8 @@ class VectorOps:
         self.b.intrinsic("prefetch", pointer, read, locality, data, suffixes=("p0",), result="void")
 
     def prefetch_next(self, points: Value, tap: Value, count: int, taps: int) -> None:
-        """Prefetches the points after the `count` ones at `points`, of `taps` contiguous taps each: in the step of each
-        tap as much as the step uses. The processor doesn't foresee that they come next.
+        """Prefetches the points after the `count` ones at `points`, of `taps` contiguous taps each: the step of each
+        tap prefetches as much as it uses. The processor's own prefetcher doesn't find them.
         """
         b, size = self.b, count * self.scalar_bytes
         part = b.gep("i8", points, b.mul(b.add(tap, b.int_(taps)), b.int_(size)))

@@ -102,7 +102,7 @@ class CCodeGenerator(CodeGenerator):
         return translate(text, target, imported=lambda name: name not in defined and not _is_system(name))
 
     def _library(self, sources: Sequence[CSource], level: int, what: str, threads: int) -> bytes:
-        """Compiles the sources, and the variables of what they import, to a shared library."""
+        """Compiles the sources, and the variables of the functions that they import, to a shared library."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             imports: dict[str, str] = {}

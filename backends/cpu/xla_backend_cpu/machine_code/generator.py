@@ -58,5 +58,5 @@ class CodeGenerator(abc.ABC):
         """
 
     def fingerprint(self) -> str:
-        """Identifies what the code depends on besides the processor, such as the version of a compiler."""
+        """Identifies everything besides the processor that the code depends on, such as the version of a compiler."""
         return type(self).__name__

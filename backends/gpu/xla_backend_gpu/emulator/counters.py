@@ -16,7 +16,8 @@ class Counters:
     Attributes:
         launches: the number of launches.
         blocks, threads: the numbers of blocks and threads that ran.
-        instructions: executed instructions, summed over threads. In the fast engine, this and what follows is 0.
+        instructions: executed instructions, summed over threads. In the fast engine, this and all following counts are
+            0.
         warp_instructions: like `instructions`, but threads of a warp that execute one together count once.
         global_load_bytes, global_store_bytes: bytes that threads loaded and stored; atomics count as stores.
         global_sectors: 32-byte sectors that were accessed. Each access of a warp counts a sector once.
@@ -57,7 +58,7 @@ class Counters:
 
     @property
     def touched_bytes(self) -> int:
-        """The bytes of memory that must be moved, if what a launch has moved stays in a cache until it ends."""
+        """The bytes of memory that must be moved, if all data of a launch stay in a cache until the launch ends."""
         return SECTOR_BYTES * self.touched_sectors
 
     @property

@@ -28,7 +28,7 @@ class EmulatorFault(XlaError):
         line: the line of the PTX text, from 1; 0 if no single line is the cause.
         text: that line.
         block, thread: (x, y, z) of the block in the grid, and of the thread in its block.
-        computes: what the kernel computes there, such as an instruction of HLO as text; "" if it is not known.
+        computes: the computation at that place, such as an instruction of HLO as text; "" if it is not known.
         location: the place in the program that a `.loc` directive names.
     """
 
@@ -58,7 +58,7 @@ class EmulatorFault(XlaError):
         )
 
     def replace(self, **fields: object) -> EmulatorFault:
-        """Returns the fault with other attributes, such as what the kernel computes."""
+        """Returns the fault with other attributes."""
         return _rebuild(self.kind, self.detail, {name: getattr(self, name) for name in _FIELDS} | fields)
 
     def __reduce__(self) -> tuple[object, ...]:

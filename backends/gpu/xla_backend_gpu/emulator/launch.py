@@ -19,9 +19,11 @@ Argument = int | float | bytes | np.generic
 
 _MOST_THREADS = 1024
 _SHARED_BYTES = 232_448
-"""What a block may have: 227 KiB, as on sm_90."""
+"""The most shared memory of a block: 227 KiB, as on sm_90."""
 _STATIC_SHARED_BYTES = 49_152
-"""What a kernel may declare on any processor: 48 KiB. Where a processor has more, a launch must ask for it."""
+"""The most shared memory that a kernel may declare on any processor: 48 KiB. A launch must ask for more, where the
+processor has it.
+"""
 
 Triple = tuple[int, int, int]
 

@@ -121,7 +121,7 @@ class Accesses:
     ) -> Indices:
         """Checks and counts an access of `size` bytes at each address, and returns the places in the space's data.
 
-        `align` is what the addresses must be multiples of; by default, the size.
+        The addresses must be multiples of `align`, which is the size by default.
         """
         low = where & np.uint64((align or size) - 1)
         if low.any():

@@ -1,8 +1,8 @@
 """Runs cp.async: copies from global to shared memory that a thread starts, and waits for later.
 
-The bytes are copied when the copy starts, but they count as uninitialized until the thread has waited for it, and as
-written by the thread both times. So the kernel that reads them too early has a fault: it depends on uninitialized
-memory, or it races with the thread.
+The bytes are copied when the copy starts, but they count as uninitialized until the thread has waited for the copy, and
+as written by the thread at both times. A kernel that reads them too early therefore has a fault: it depends on
+uninitialized memory, or it races with the thread.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class AsynchronousCopies:
         self.committed[indices] += 1
 
     def wait(self, instruction: Instruction, indices: Indices) -> None:
-        """Ends the copies of threads, but those of the last groups that the instruction lets run on."""
+        """Ends the copies of threads, except those of the last groups, which the instruction allows to continue."""
         before = np.full(self.threads.count, np.iinfo(np.int64).max)  # the first group that runs on
         if instruction.operands:
             before[indices] = self.committed[indices] - self.threads.sources(instruction, indices)[0]

@@ -48,7 +48,7 @@ class Accesses:
         fault: (condition, kind, address, outside) -> emits code that reports a fault if the condition (an i1) holds.
             It is OUT_OF_BOUNDS instead of the kind if `outside`, an i1, holds.
 
-    It is made at the start of the function, where it emits what all accesses need.
+    It is made at the start of the function, where it emits the code that all accesses share.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Accesses:
             b.store(value, place, align=type_.size)
 
     def _copy(self, instruction: Instruction) -> None:
-        """Emits an asynchronous copy, which is done at once. What the source lacks is filled with zeros."""
+        """Emits an asynchronous copy, which is done at once. Bytes beyond the source are filled with zeros."""
         b, size = self.b, _copied(instruction)
         to, source = (o for o in instruction.operands if isinstance(o, Address))
         target = self._checked(self._where(to), "shared", size)
@@ -189,7 +189,7 @@ class Accesses:
         self.b.store(self.b.load(f"i{8 * size}", source, align=size), target, align=size)
 
     def row(self, instruction: Instruction, places: Sequence[Value]) -> None:
-        """Emits the load of a row of a matrix, by the lanes that give one's address. Its words go to `places`."""
+        """Emits the load of a row of a matrix by each lane that gives an address. The words go to `places`."""
         b = self.b
         (address,) = (o for o in instruction.operands if isinstance(o, Address))
         lane = b.binary("and", self.operands.indices["thread"], b.int_(LANES - 1, "i32"))

@@ -62,7 +62,7 @@ class StateLayout:
     - the local memory.
 
     If registers are resident, those that are live at any site stay in the state while the thread runs, each in a place
-    of its own, and so does the fuel. Code that is not optimized is shorter then: nothing is saved and restored.
+    of its own, and so does the fuel. Unoptimized code is shorter then, because it saves and restores nothing.
 
     Attributes:
         sites: the instructions at which threads wait. The first one has number 1.
@@ -112,4 +112,4 @@ class StateLayout:
 
 
 WAITING = {Effect.BARRIER: 1, Effect.WARP: 2}
-"""What `waits_for` holds."""
+"""The values of `waits_for`."""

@@ -52,7 +52,7 @@ _Driver = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2, 
 
 
 class _Native(NamedTuple):
-    """What a launch calls: a driver, with the addresses of the kernel's functions, and the library that has them."""
+    """The native code of a launch: a driver, the addresses of the kernel's functions, and the library that has them."""
 
     driver: Callable[..., None]
     thread: int
@@ -62,7 +62,7 @@ class _Native(NamedTuple):
 
 @functools.cache
 def _shared() -> LinkedCode:
-    """Compiles what all kernels share: the drivers, and the function that reports faults."""
+    """Compiles the code that all kernels share: the drivers, and the function that reports faults."""
     module = IrModule("drivers")
     emit_report(module)
     for name in (RUN_THREADS, RUN_ROUNDS):
@@ -76,12 +76,12 @@ def _drivers() -> Mapping[str, Callable[..., None]]:
 
 
 class _Code:
-    """A kernel's code. It is compiled without optimization first, which takes a tenth of the time and gives code that
-    takes twice the time: most kernels of tests run for less than a millisecond.
+    """A kernel's code. It is first compiled without optimization, because most kernels of tests run for less than a
+    millisecond: compiling then takes a tenth of the time, and running twice the time.
     """
 
     def __init__(self, kernel: Kernel, layout: StateLayout, native: _Native, seconds_to_compile: float) -> None:
-        self._kernel = weakref.ref(kernel)  # which keeps this object
+        self._kernel = weakref.ref(kernel)  # the thread keeps this object alive
         self.layout = layout
         self._native = native
         self._seconds_to_optimize = _OPTIMIZATION_COST * seconds_to_compile
@@ -136,7 +136,7 @@ _codes: weakref.WeakKeyDictionary[Kernel, _Code] = weakref.WeakKeyDictionary()
 def _code_of(kernel: Kernel, siblings: Collection[Kernel]) -> _Code:
     """Returns the kernel's code, which lives as long as the kernel.
 
-    The kernels of a module are compiled together, which takes half of the time that it takes to compile each alone.
+    The kernels of a module are compiled together, which takes half of the time of compiling each alone.
 
     Raises:
         UnimplementedError: the kernel has an instruction that the engine doesn't run.
@@ -154,7 +154,7 @@ def _compile(others: Sequence[Kernel], kernel: Kernel) -> None:
     module = IrModule(kernel.name)
     emitted = [(kernel, *_emit(module, kernel, 0))]
     for number, other in enumerate(others, 1):
-        with contextlib.suppress(UnimplementedError):  # which its own launch raises
+        with contextlib.suppress(UnimplementedError):  # the kernel's own launch raises the error
             emitted.append((other, *_emit(module, other, number)))
     library = _link(module, 0, f"kernel {kernel.name} and those beside it in the emulator")
     each = (time.thread_time() - started) / len(emitted)

@@ -40,8 +40,8 @@ class Operands:
 
     A register whose value may come from several basic blocks is in memory: on the stack, or in the thread's state.
     Within a basic block, and in those that only this block leads to, its value is known after the first use, in each
-    LLVM type that it is used in, so that most registers need no memory and most uses no load: code that is not
-    optimized is compiled faster then, and runs faster.
+    LLVM type that it is used in, so that most registers need no memory and most uses need no load. Unoptimized code is
+    then compiled faster, and runs faster.
 
     Args:
         in_memory: the registers, by index, that need memory.
@@ -78,7 +78,7 @@ class Operands:
 
     @contextlib.contextmanager
     def under_guard(self) -> Iterator[None]:
-        """Forgets what the code inside computed, because the code after it may run without it."""
+        """Forgets the values that the code inside computed, because that code may not run."""
         before = {index: dict(values) for index, values in self._known.items()}
         yield
         inside, self._known = self._known, {}

@@ -48,7 +48,7 @@ def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, 
 
 
 class _Fault(NamedTuple):
-    """A block with a branch to the block that reports, and what that one reports.
+    """A block that branches to the reporting block, and the fault that is reported.
 
     The kind is OUT_OF_BOUNDS instead if `outside`, an i1, holds.
     """
@@ -108,7 +108,7 @@ class _ThreadFunction:
         known: Known | None = None
         if before is not None:
             self.continuing[before] -= 1
-            if self.continuing[before]:  # what this block adds is not known in the others
+            if self.continuing[before]:  # values that this block adds are not known in the others
                 known = {index: dict(values) for index, values in self.known[before].items()}
             else:
                 known = self.known.pop(before)

@@ -53,7 +53,7 @@ def _add_registers(found: list[Register], instruction: Instruction, places: Iter
     operands = instruction.operands
     for place in places:
         operand = operands[place]
-        if type(operand) is Register:  # most are; this is the fastest way to see it
+        if type(operand) is Register:  # the common case, which this test finds fastest
             found.append(operand)
         elif operand is not None:
             found += _registers(operand)
@@ -121,7 +121,7 @@ def kept_in_memory(kernel: Kernel, starts: Collection[int], before: Mapping[int,
     """
     found: set[int] = set()
     written: set[int] = set()
-    ends: dict[int, set[int]] = {}  # what is written by the end of each block
+    ends: dict[int, set[int]] = {}  # the registers that are written by the end of each block
     leading = set(before.values())
     for position, instruction in enumerate(kernel.instructions):
         if position in starts:

@@ -49,7 +49,7 @@ class _Linker:
     def link(self) -> Kernel:
         parameters = tuple(self._place(p, "param") for p in self.entry.parameters)
         for variable in sorted(self._shared_variables(self.entry, set()), key=lambda v: v.size == 0):
-            self.shared[variable] = self._place(variable, "shared")  # what has no size is dynamic, and comes last
+            self.shared[variable] = self._place(variable, "shared")  # arrays without a size are dynamic, and come last
         self._inline(self.entry, dict(zip(self.entry.parameters, parameters, strict=True)), ())
         for position, labels in self.branches:
             self.instructions[position] = self._resolved(self.instructions[position], labels)

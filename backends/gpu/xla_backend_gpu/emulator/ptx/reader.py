@@ -104,7 +104,7 @@ class _Reader:
             for word in first.text.split(".")[1:]:
                 if word == "align":
                     number = tokens.integer()
-                    align = align if pointer else number  # after .ptr it is that of what is pointed to
+                    align = align if pointer else number  # after .ptr it is the alignment of the pointed-to memory
                 elif word == "ptr":
                     pointer = True
                 elif word in ("v2", "v4"):

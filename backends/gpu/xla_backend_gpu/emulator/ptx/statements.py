@@ -1,7 +1,7 @@
 """Reads the lines that a compiler writes: a statement, a label, or a `.loc` on a line of its own.
 
 One regular expression takes such a line apart, and each operand of a function is read once. That is several times as
-fast as reading its tokens. Whatever is written in another way, or is wrong, is left to the general reader.
+fast as reading its tokens. Lines in another form, or with errors, are left to the general reader.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MOST_FORMS = 1 << 14
 
 
 class _Form(NamedTuple):
-    """What all instructions with a mnemonic and operands of certain kinds share."""
+    """The common properties of all instructions with a mnemonic and operands of certain kinds."""
 
     definition: Definition
     modifiers: Mapping[str, str]
@@ -76,11 +76,11 @@ class PlainLines:
         self._operands: dict[str, tuple[Operand, Hashable]] = {}
 
     def forget_names(self) -> None:
-        """A name may stand for something else from here on."""
+        """Forgets the names, which may have another meaning from here on."""
         self._operands.clear()
 
     def read(self, body: list[Instruction | Call | Label], location: SourceLocation | None) -> SourceLocation | None:
-        """Takes lines, and appends what they say to a body, up to one that must be read by its tokens.
+        """Reads lines and appends their statements to a body, up to a line that must be read by its tokens.
 
         Returns the location of the code that follows them.
         """
@@ -184,7 +184,7 @@ def _form_of(key: Hashable, mnemonic: str, operands: list[Operand]) -> _Form | N
 
 
 def _kind(operand: Operand) -> Hashable:
-    """Returns what the verifier asks of an operand: its class, and the width of registers."""
+    """Returns the properties of an operand that the verifier checks: its class, and the width of registers."""
     if isinstance(operand, Register):
         return operand.bits
     if isinstance(operand, Negation):

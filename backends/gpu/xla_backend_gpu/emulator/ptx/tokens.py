@@ -39,7 +39,7 @@ class TokenStream:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._position = 0  # of what follows `_ahead`
+        self._position = 0  # the position after the tokens in `_ahead`
         self._line = 1
         self._ahead: list[Token] = []
 

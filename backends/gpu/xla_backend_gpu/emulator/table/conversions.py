@@ -172,7 +172,7 @@ define("cvt.anyrnd=rn/rz.relu?.to=f16x2/bf16x2.f32 d, a:U, b:U", _paired, _paire
 
 
 def _to_tf32(op: Instruction, x: Array) -> Array:
-    """Rounds away the 13 lowest bits, to nearest, ties away from zero. NaN and infinity stay what they are."""
+    """Rounds away the 13 lowest bits, to nearest, ties away from zero. NaN and infinity are unchanged."""
     bits = x.view(np.uint32)
     rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
     return np.where(np.isfinite(x), rounded, np.where(np.isnan(x), np.uint32(0x7FFFFFFF), bits)).astype(np.uint32)

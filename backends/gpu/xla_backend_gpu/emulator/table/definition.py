@@ -21,7 +21,7 @@ class Effect(enum.Enum):
     WARP = enum.auto()  # computes from the operands of several lanes, which wait for each other
     COPY = enum.auto()  # starts a copy from global to shared memory
     COMMIT = enum.auto()  # makes a group of the thread's copies since the last one
-    AWAIT = enum.auto()  # waits for all groups of copies but so many
+    AWAIT = enum.auto()  # waits until at most this many groups of copies are unfinished
     BARRIER = enum.auto()  # waits for the threads of the block
     BRANCH = enum.auto()
     EXIT = enum.auto()

@@ -69,7 +69,9 @@ def _fma(op: Instruction, x: Array, y: Array, z: Array) -> Array:
 
 
 def _fma_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, z: Value) -> Value:
-    """Uses the host's fma where it rounds only once. Else it adds to the exact double product, rounding to odd."""
+    """Uses the host's fma if that rounds only once. Otherwise it adds the addend to the exact double product and rounds
+    to odd.
+    """
     if op.type.bits // op.type.lanes == 16:
         result = ir_floats.odd_sum(b, b.fmul(x, y), z)
         zero = ir_floats.constant("double", 0.0)

@@ -26,9 +26,10 @@ def binary(opcode: str) -> Callable[..., Value]:
 
 
 def chosen(predicate: str) -> Callable[..., Value]:
-    """Makes an IR implementation that chooses the first operand if it compares so to the second one: `lt` or `gt`.
+    """Makes an IR implementation that chooses the first operand if the comparison with the second one, `lt` or `gt`,
+    holds.
 
-    LLVM takes longer to compile its intrinsics for that where it doesn't optimize.
+    Without optimization, LLVM takes longer to compile its intrinsics for minima and maxima.
     """
     return lambda b, op, x, y: b.select(b.icmp(f"{'s' if op.type.is_signed else 'u'}{predicate}", x, y), x, y)
 
