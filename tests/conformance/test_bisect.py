@@ -149,6 +149,41 @@ put(kernel=Kernel, compiler=Compiler)
 """
 
 
+OWN_COMPOSITE = """
+from xla_core.hlo import Opcode
+
+class Compiler(TemplateCompiler):
+    @property
+    def target_config(self):
+        config = super().target_config
+        own = config.capabilities.model_copy(update={"composites": frozenset({"acme.minus"})})
+        return config.model_copy(update={"capabilities": own})
+
+class Kernel(HloKernel):
+    def __init__(self, instruction, *rest):
+        if instruction.opcode == Opcode.CUSTOM_CALL:
+            instruction = instruction.parent.add(Opcode.OPCODE, instruction.operand(0))
+        super().__init__(instruction, *rest)
+
+put(kernel=Kernel, compiler=Compiler)
+"""
+COMPOSITES = """
+func.func private @minus(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @minus_two(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.negate %x : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+func.func @main(%x: tensor<4xf32>, %y: tensor<2xf32>) -> (tensor<4xf32>, tensor<2xf32>) {
+  %0 = stablehlo.composite "acme.minus" %x {decomposition = @minus} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.composite "acme.minus" %y {decomposition = @minus_two} : (tensor<2xf32>) -> tensor<2xf32>
+  return %0, %1 : tensor<4xf32>, tensor<2xf32>
+}
+"""
+
+
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives the template its own kernel back after each test, because faulty backends replace it."""
@@ -211,6 +246,19 @@ def test_an_error_of_the_device_names_its_instruction(
     printed = capsys.readouterr().out
     assert "the tanh unit is stuck" in printed
     assert "tanh(" in printed
+
+
+@pytest.mark.parametrize("opcode", ["NEGATE", "ABS"])
+def test_a_composite_of_the_device_means_its_decomposition(
+    put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str], opcode: str
+) -> None:
+    path = tmp_path / "composites.mlir"
+    path.write_text(COMPOSITES)
+    backend = put_backend(f"composites_{opcode.lower()}", OWN_COMPOSITE.replace("OPCODE", opcode))
+    assert bisect(backend, path) == (opcode != "NEGATE")
+    printed = capsys.readouterr().out
+    assert "No pass changes the answer" in printed
+    assert ("custom-call(" in printed) == (opcode != "NEGATE")
 
 
 def test_an_instruction_that_does_not_compile_is_named(

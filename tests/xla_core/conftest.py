@@ -21,14 +21,23 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     monkeypatch.syspath_prepend(str(site))
     modules: list[str] = []
 
-    def put(distribution: str, name: str, source: str, version: str = "1.0", module: str | None = None) -> None:
+    def put(
+        distribution: str,
+        name: str,
+        source: str,
+        version: str = "1.0",
+        module: str | None = None,
+        entry_point: str | None = None,
+    ) -> None:
         module = module or f"plugin_{distribution.replace('-', '_')}"
         modules.append(module)
         (site / f"{module}.py").write_text(source)
         info = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
-        (info / "entry_points.txt").write_text(f"[xla_core.backends]\n{name} = {module}\n")
+        (info / "entry_points.txt").write_text(
+            f"[xla_core.backends]\n{name} = {module if entry_point is None else entry_point}\n"
+        )
         registry.clear_cache()
 
     yield put

@@ -142,7 +142,7 @@ def probe(name: str, spec: BackendSpec) -> Availability:
     except (Exception, SystemExit) as error:
         return Availability(False, f"the probe of {name!r} failed with {type(error).__name__}: {error}")
     if not isinstance(answer, Availability):
-        return Availability(False, f"the probe of {name!r} gave {answer!r}, not an Availability")
+        return Availability(False, f"the probe of {name!r} must return an Availability, not {answer!r}")
     return answer
 
 
@@ -194,6 +194,11 @@ def _inspect(name: str) -> BackendInfo:
 @cache
 def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
     owner = _distribution(point)
+    if not point.pattern.match(point.value):
+        raise FailedPreconditionError(
+            f"backend {point.name!r} of {owner} does not load: its entry point {point.value!r} names no module",
+            hint='write it as "package.module" or "package.module:object", and reinstall the distribution',
+        )
 
     def describe() -> object:
         plugin = point.load()

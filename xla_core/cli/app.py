@@ -15,9 +15,9 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from xla_core.cli.commands import COMMANDS, COMMANDS_GROUP
+from xla_core.cli.commands import COMMANDS, COMMANDS_GROUP, CONFORMANCE_COMMANDS
 from xla_core.cli.output import flush, of_system, print_error
-from xla_core.errors import FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
+from xla_core.errors import FailedPreconditionError, InternalError, NotFoundError, ResourceExhaustedError, XlaError
 
 DEBUG = "--debug"
 
@@ -26,8 +26,15 @@ class _Commands(Mapping[str, Any]):
     """The typer commands of xla-core and of entry points by name. Each is loaded when it is first used."""
 
     def __getitem__(self, name: str) -> Any:
-        point = COMMANDS.get(name) or _contributed()[name]
-        return _load(point)
+        point = COMMANDS.get(name) or _contributed().get(name)
+        if point is not None:
+            return _load(point)
+        if name in CONFORMANCE_COMMANDS:
+            raise NotFoundError(
+                f"the command {name!r} belongs to the distribution xla-conformance, which is not installed",
+                hint="pip install xla-conformance",
+            )
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter([*COMMANDS, *sorted(_contributed().keys() - COMMANDS.keys())])

@@ -75,7 +75,7 @@ def create_pass(name: str, **options: Any) -> HloPass:
     key = name.strip().replace("_", "-")
     factory = PASSES.get(key) or PASSES.get(name.strip())
     if factory is None:
-        hint = did_you_mean(key, PASSES) or "`xla opt` lists them all (docs/passes.md)"
+        hint = did_you_mean(key, PASSES) or "`xla opt` lists them all, with --backend also a backend's (docs/passes.md)"
         raise InvalidArgumentError(f"there is no pass {name!r}", hint=hint)
     return _imported(factory)(**options)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Mapping
 
 from xla_core.backend import registry
 from xla_core.backend.hooks import BackendSpec
@@ -44,14 +46,28 @@ def _open_best() -> tuple[BackendSpec, DeviceSet]:
     if not found:
         raise NotFoundError("no backend is installed", hint=registry.INSTALL_HINT)
     causes = {info.name: info.cause for info in found}
+    broken = {info.name: info.cause for info in found if info.error is not None and not info.declines}
     for info in sorted((info for info in found if info.usable), key=BackendInfo.rank):
         assert info.spec is not None  # it is usable
         try:
-            return open_platform(info.name, info.spec)
+            opened = open_platform(info.name, info.spec)
         except XlaError as error:
             causes[info.name] = error.message
+            if not isinstance(error, UnavailableError) or error.__cause__ is not None:  # else it has no device
+                broken[info.name] = error.message
+        else:
+            _warn_of_broken(broken, info.name)
+            return opened
     told = "; ".join(f"{name}: {cause}" for name, cause in causes.items())
     raise UnavailableError(f"no installed backend can be used: {told}", hint="run `xla doctor`")
+
+
+def _warn_of_broken(broken: Mapping[str, str], chosen: str) -> None:
+    """Warns that the chosen backend may not be the one that the user expects, since others are broken."""
+    if broken:
+        told = "; ".join(f"{name}: {cause}" for name, cause in broken.items())
+        message = f"programs run on backend {chosen!r}; other installed backends are broken, see `xla doctor`: {told}"
+        warnings.warn(message, RuntimeWarning, stacklevel=5)
 
 
 def open_platform(name: str, spec: BackendSpec) -> tuple[BackendSpec, DeviceSet]:

@@ -45,6 +45,7 @@ def bisect(
     with the evaluator by the rule of its op in the conformance suite.
     """
     import xla_core as xla
+    from xla_conformance.bisect.composites import define_composites
     from xla_conformance.bisect.device_process import DeviceProcess
     from xla_conformance.bisect.passes import compile_in_steps
     from xla_core.cli import comparison, console, programs
@@ -53,6 +54,7 @@ def bisect(
         programs.make_directory(output)
     module = programs.parse(programs.read_program(file), programs.file_name(file), shape or ())
     _require_one_device(module)
+    define_composites(module)
     shapes = [leaf for s in module.parameter_shapes for leaf in s.array_leaves()]
     arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
     out = console()

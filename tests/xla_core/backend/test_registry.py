@@ -103,6 +103,24 @@ def test_two_distributions_with_one_name(install, toy) -> None:
     assert info.error is not None
 
 
+def test_a_broken_backend_is_not_passed_over_silently(install, toy, monkeypatch) -> None:
+    install("first", "same", GOOD)
+    install("second", "same", GOOD)
+    install("low", "low", GOOD)
+    points = registry._entry_points()
+    monkeypatch.setattr(registry, "_entry_points", lambda: [p for p in points if p.name in ("same", "low")])
+    monkeypatch.delenv("XLA_PLATFORM", raising=False)
+    with pytest.warns(RuntimeWarning, match="run on backend 'low'; .*: same: first 1.0 and second 1.0 both bring"):
+        xla_core.Client().close()
+
+
+@pytest.mark.parametrize("value", ["", "toy_backend::xla_backend"])
+def test_a_malformed_entry_point_is_quoted(install, toy, value: str) -> None:
+    install("slip", "slip", GOOD, entry_point=value)
+    with pytest.raises(FailedPreconditionError, match=f"its entry point '{value}' names no module"):
+        registry.load_backend("slip")
+
+
 def test_all_missing_methods_of_all_classes_are_named(install, toy) -> None:
     source = """
 from toy_backend import *
@@ -243,7 +261,10 @@ def xla_backend():
     points = registry._entry_points()
     monkeypatch.setattr(registry, "_entry_points", lambda: [p for p in points if p.name in ("shut", "low")])
     monkeypatch.delenv("XLA_PLATFORM", raising=False)
-    with xla_core.Client() as client:
+    with pytest.warns(RuntimeWarning, match=r"run on backend 'low'; .*: shut: backend 'shut' cannot open") as warned:
+        client = xla_core.Client()
+    assert warned[0].filename == __file__
+    with client:
         assert client.platform_name == "low"
     with pytest.raises(UnavailableError, match="bus error"):
         xla_core.Client("shut")
@@ -292,7 +313,7 @@ def test_a_probe_that_gives_something_else_is_a_cause(install, toy) -> None:
     install("wrong", "wrong", WRONG_SPEC.format("probe=lambda: True"))
     info = next(i for i in registry.inspect_backends() if i.name == "wrong")
     assert info.availability is not None
-    assert "gave True, not an Availability" in info.availability.cause
+    assert "must return an Availability, not True" in info.availability.cause
 
 
 def test_flags_of_a_backend_that_is_not_used_are_known(install, toy, monkeypatch) -> None:

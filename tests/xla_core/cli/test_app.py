@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from xla_core.cli import app
+
 
 def test_help_names_every_command(xla: Callable[..., Any]) -> None:
     result = xla("--help")
@@ -52,6 +54,17 @@ def test_version_and_unknown_commands(xla: Callable[..., Any]) -> None:
     assert xla("--version").out.strip() == f"xla-core {xla_core.__version__}"
     assert xla("frobnicate").code == 2
     assert xla("run").code == 2
+
+
+@pytest.mark.parametrize("name", ["accuracy", "bisect", "conform"])
+def test_commands_of_the_suite_say_what_to_install(
+    xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    assert name in app._contributed()
+    monkeypatch.setattr(app, "_contributed", dict)
+    result = xla(name)
+    assert result.code == 2
+    assert "pip install xla-conformance" in result.err
 
 
 @pytest.fixture

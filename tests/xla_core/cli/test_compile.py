@@ -111,6 +111,58 @@ def test_opt_lists_and_runs_passes(xla: Callable[..., Any], tmp_path: Path) -> N
     assert "call-inliner" in result.err
 
 
+PASSES_OF_A_BACKEND = """
+from xla_backend_template.compiler import TemplateCompiler
+from xla_backend_template.executable import TemplateExecutable
+from xla_backend_template.executor import TemplateExecutor
+from xla_backend_template.platform import TemplatePlatform
+from xla_core.backend import BackendSpec, hookimpl
+
+
+class Compiler(TemplateCompiler):
+    def hlo_stages(self, options):
+        from xla_core.passes import PASSES, HloPass, register_pass
+
+        class Negations(HloPass):
+            \"\"\"Negates nothing.\"\"\"
+
+            name = "acme-negations"
+
+            def run(self, module):
+                return False
+
+        if "acme-negations" not in PASSES:
+            register_pass("acme-negations", Negations)
+        return super().hlo_stages(options)
+
+
+class Platform(TemplatePlatform):
+    def create_compiler(self):
+        return Compiler()
+
+
+@hookimpl
+def xla_backend():
+    return BackendSpec(version="1.0", contract_versions=((1, 0),), platform=Platform, compiler=Compiler,
+                       executable=TemplateExecutable, stream_executor=TemplateExecutor)
+"""
+
+
+def test_opt_knows_the_passes_of_a_backend(
+    xla: Callable[..., Any], program: Path, install: Callable[..., None]
+) -> None:
+    from xla_core.passes import PASSES
+
+    install("xla-backend-acme", "acme", PASSES_OF_A_BACKEND)
+    try:
+        assert "acme-negations" in xla("opt", "--backend", "acme").out
+        result = xla("opt", program, "--passes", "acme-negations", "--backend", "acme", "--timings")
+        assert result.code == 0, result.err
+        assert "acme-negations" in result.err
+    finally:
+        PASSES.pop("acme-negations", None)
+
+
 def test_opt_refuses_unknown_passes(xla: Callable[..., Any], program: Path) -> None:
     result = xla("opt", program, "--passes", "call-inlinr")
     assert result.code == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import EntryPoint
 
-__all__ = ["COMMANDS", "COMMANDS_GROUP"]
+__all__ = ["COMMANDS", "COMMANDS_GROUP", "CONFORMANCE_COMMANDS"]
 
 COMMANDS_GROUP = "xla_core.commands"
 """Entry points of this group add commands: an entry point has the command's name and refers to a typer function.
@@ -28,3 +28,6 @@ _FUNCTIONS = {
 }
 COMMANDS = {name: EntryPoint(name, f"{__name__}.{function}", COMMANDS_GROUP) for name, function in _FUNCTIONS.items()}
 """The function of each command, in the order of `xla --help`."""
+
+CONFORMANCE_COMMANDS = ("accuracy", "bisect", "conform")
+"""Commands that the conformance suite adds by entry points, if it is installed."""

@@ -33,7 +33,8 @@ def opt(
             "--backend",
             "-b",
             metavar="B",
-            help="The backend whose target --pipeline uses; default: a target that supports everything.",
+            help="The backend that adds its passes, and whose target --pipeline uses; default: a target that supports "
+            "everything.",
         ),
     ] = None,
     verify: Annotated[bool, typer.Option(help="Run the verifier after every pass.")] = True,
@@ -47,8 +48,9 @@ def opt(
 
     if pipeline and passes is not None:
         raise InvalidArgumentError("--pipeline and --passes exclude each other", hint="give one of them")
+    if pipeline or backend is not None:
+        whole = _pipeline(backend)  # which loads the modules in which the backend registers its passes
     if pipeline:
-        whole = _pipeline(backend)
         if file is None:
             output.console().print(whole.describe(), markup=False, soft_wrap=True)
             return

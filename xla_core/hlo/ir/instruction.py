@@ -53,8 +53,8 @@ class HloInstruction:
         name: str = "",
         metadata: OpMetadata = _NO_METADATA,
     ) -> None:
-        self.opcode = opcode
         self.op: OpDef = op_table.OPS.get(opcode) or op_table.lookup(opcode)
+        self.opcode: Opcode = self.op.opcode  # passes outside the package may give its text
         self.shape = shape
         self.attributes: dict[str, Any] = dict(attributes) if attributes else {}
         self.name = name
