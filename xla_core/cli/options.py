@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,14 +25,16 @@ Seed = Annotated[int, typer.Option(help="The seed of the random arguments that r
 Check = Annotated[
     bool, typer.Option("--check", help="Compare with the reference evaluator; exit code 1 if a result is wrong.")
 ]
+
+
+def settings_option(help: str) -> Any:
+    """Makes the option `--set`, which may be repeated and whose values `programs.compile_options` reads."""
+    return typer.Option("--set", "-s", metavar="NAME=VALUE", help=help)
+
+
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        "-s",
-        metavar="NAME=VALUE",
-        help="A field of CompileOptions or an option of the backend. VALUE is JSON: donate=[0].",
-    ),
+    settings_option("A field of CompileOptions or an option of the backend. VALUE is JSON: donate=[0]."),
 ]
 Shapes = Annotated[
     list[str] | None,
