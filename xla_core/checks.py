@@ -9,7 +9,7 @@ import reprlib
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from xla_core.errors import InvalidArgumentError, UnavailableError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError
 
 
 def counted(count: int, noun: str) -> str:
@@ -56,6 +56,16 @@ def require_file_name(value: Any) -> str:
 
 def wrong_argument(what: str, value: Any, expected: str, *, hint: str | None = None) -> InvalidArgumentError:
     """Returns the error for a wrong argument. It shows numbers and short texts, and only the type of other values."""
+    return InvalidArgumentError(_must_be(what, value, expected), hint=hint)
+
+
+def wrong_result(method: str, value: Any, expected: str) -> FailedPreconditionError:
+    """Returns the error for a wrong result of a backend's method, which the user's arguments can't change."""
+    hint = "this is a mistake in the backend's code"
+    return FailedPreconditionError(_must_be(f"the result of {method}", value, expected), hint=hint)
+
+
+def _must_be(what: str, value: Any, expected: str) -> str:
     plain = value is None or isinstance(value, (bool, int, float, str, bytes))
     given = reprlib.repr(value) if plain else f"of type {type(value).__name__}"
-    return InvalidArgumentError(f"{what} must be {expected}, not {given}", hint=hint)
+    return f"{what} must be {expected}, not {given}"

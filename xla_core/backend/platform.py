@@ -9,7 +9,7 @@ from functools import cached_property
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
-from xla_core.checks import require
+from xla_core.checks import wrong_result
 from xla_core.errors import InvalidArgumentError
 from xla_core.handle import Handle
 
@@ -55,15 +55,14 @@ class Platform(Handle, abc.ABC):
     def compiler(self) -> Compiler:
         """The platform's compiler, which is made on first use."""
         compiler = self.create_compiler()
-        require(f"the result of {type(self).__name__}.create_compiler", compiler, Compiler, "a Compiler")
+        self._require("create_compiler", compiler, Compiler)
         return compiler
 
     @cached_property
     def transfer_manager(self) -> TransferManager:
         """The platform's transfer manager, which is made on first use."""
         manager = self.create_transfer_manager()
-        made_by = f"{type(self).__name__}.create_transfer_manager"
-        require(f"the result of {made_by}", manager, TransferManager, "a TransferManager")
+        self._require("create_transfer_manager", manager, TransferManager)
         return manager
 
     def executor(self, ordinal: int) -> StreamExecutor:
@@ -78,11 +77,14 @@ class Platform(Handle, abc.ABC):
                 if not 0 <= ordinal < count:
                     raise InvalidArgumentError(f"platform {self.name} has {count} devices, none with ordinal {ordinal}")
                 executor = self.create_executor(ordinal)
-                made_by = f"{type(self).__name__}.create_executor({ordinal})"
-                require(f"the result of {made_by}", executor, StreamExecutor, "a StreamExecutor")
+                self._require(f"create_executor({ordinal})", executor, StreamExecutor)
                 executor.device_name = f"{self.name}:{ordinal}"
                 self._executors[ordinal] = executor
             return self._executors[ordinal]
+
+    def _require(self, method: str, made: object, kind: type) -> None:
+        if not isinstance(made, kind):
+            raise wrong_result(f"{type(self).__name__}.{method}", made, f"a {kind.__name__}")
 
     def close_transfers(self) -> None:
         """Ends programs that wait for their infeed. Without a transfer manager, no program does."""

@@ -239,12 +239,12 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
 
 def _checked(name: str, owner: str, spec: object) -> BackendSpec:
     if spec is None:
-        raise InvalidArgumentError(
+        raise FailedPreconditionError(
             f"backend {name!r} of {owner}: its entry point implements no `xla_backend` hook",
             hint="name a module that has a function xla_backend marked by xla_core.backend.hookimpl",
         )
     if not isinstance(spec, BackendSpec):
-        raise InvalidArgumentError(f"backend {name!r} of {owner}: xla_backend() gave {spec!r}, not a BackendSpec")
+        raise FailedPreconditionError(f"backend {name!r} of {owner}: xla_backend() gave {spec!r}, not a BackendSpec")
     wrong = _wrong_fields(spec)
     if wrong:
         raise FailedPreconditionError(

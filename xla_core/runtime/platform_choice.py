@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from xla_core.backend import registry
 from xla_core.backend.hooks import BackendSpec
 from xla_core.backend.registry import BackendInfo
-from xla_core.checks import wrong_argument
+from xla_core.checks import wrong_result
 from xla_core.errors import NotFoundError, UnavailableError, XlaError
 from xla_core.runtime.device import DeviceSet
 
@@ -77,7 +77,7 @@ def open_platform(name: str, spec: BackendSpec) -> tuple[BackendSpec, DeviceSet]
         platform.name = name
         count = platform.visible_device_count()
         if not isinstance(count, int) or count < 0:
-            raise wrong_argument(f"the result of {spec.platform.__name__}.visible_device_count", count, "a count")
+            raise wrong_result(f"{spec.platform.__name__}.visible_device_count", count, "a count")
         if count == 0:
             raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
         return spec, DeviceSet(platform, spec.version, count)

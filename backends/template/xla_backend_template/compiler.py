@@ -10,7 +10,7 @@ from xla_backend_template.executable import TemplateExecutable
 from xla_backend_template.kernel import HloKernel
 from xla_core.analysis import BufferSlice, assign_buffers
 from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, Kernel, StreamExecutor
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import FailedPreconditionError, UnimplementedError
 from xla_core.hlo import Environment, HloInstruction, HloModule, Opcode
 from xla_core.schedule import KernelThunk, Thunk, ThunkProgram, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
@@ -79,7 +79,7 @@ class TemplateCompiler(Compiler):
         if named and self.own_ops.check(instruction):  # it also supports ops that the core runs, such as copies
             kernel: object = self.make_own_kernel(instruction)
             if not isinstance(kernel, Kernel):
-                raise InvalidArgumentError(
+                raise FailedPreconditionError(
                     f"{type(self).__name__}.make_own_kernel gave {kernel!r} for {instruction.opcode}, not a Kernel"
                 )
             return kernel

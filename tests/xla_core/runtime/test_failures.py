@@ -14,7 +14,7 @@ import pytest
 
 import xla_core as xla
 from tests.xla_core.runtime import programs
-from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, ResourceExhaustedError, XlaError
+from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.interruptible import _Interrupted
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.runtime.in_process_communicator import report_failure
@@ -288,18 +288,18 @@ def test_constants_are_there_after_a_first_run_that_failed() -> None:
 @pytest.mark.parametrize("count", [-1, 2.0, None])
 def test_a_count_of_devices_that_is_none_is_refused(client, monkeypatch, count) -> None:
     monkeypatch.setattr(type(client.platform), "visible_device_count", lambda self: count)
-    with pytest.raises(InvalidArgumentError, match="visible_device_count must be a count, not"):
+    with pytest.raises(FailedPreconditionError, match="visible_device_count must be a count, not"):
         xla.Client("toy")
 
 
 def test_an_executor_that_is_none_is_refused(client, monkeypatch) -> None:
     monkeypatch.setattr(type(client.platform), "create_executor", lambda self, ordinal: None)
-    with pytest.raises(InvalidArgumentError, match=r"create_executor\(0\) must be a StreamExecutor, not None"):
+    with pytest.raises(FailedPreconditionError, match=r"create_executor\(0\) must be a StreamExecutor, not None"):
         xla.Client("toy").buffer_from_host(A)
 
 
 @pytest.mark.parametrize("what", ["compiler", "transfer_manager"])
 def test_a_compiler_or_transfer_manager_that_is_none_is_refused(client, monkeypatch, what) -> None:
     monkeypatch.setattr(type(client.platform), f"create_{what}", lambda self: None)
-    with pytest.raises(InvalidArgumentError, match=rf"create_{what} must be a \w+, not None"):
+    with pytest.raises(FailedPreconditionError, match=rf"create_{what} must be a \w+, not None"):
         xla.Client("toy").compile(programs.negate())(A)
