@@ -173,14 +173,8 @@ def _wrong_pair(instruction: HloInstruction) -> str | None:
     if not starts:
         return None
     operand = instruction.operand(0)
-    if operand.opcode not in (
-        *starts,
-        Opcode.PARAMETER,
-        Opcode.GET_TUPLE_ELEMENT,
-        Opcode.TUPLE,
-        Opcode.OPT_BARRIER,
-        Opcode.WHILE,
-    ):
+    passed_on = not operand.op.traits.isdisjoint((Trait.GIVEN, Trait.FORWARDING)) or operand.opcode == Opcode.WHILE
+    if operand.opcode not in starts and not passed_on:
         return f"its operand {operand.name} is a {operand.opcode}; expected {' or '.join(starts)}"
     return None
 

@@ -8,6 +8,7 @@ from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.effects import EffectAnalysis, has_side_effect
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import reachable
 
@@ -67,7 +68,7 @@ def is_elementwise_of_scalars(computation: HloComputation) -> bool:
         or (
             i.shape.is_array
             and not i.shape.rank
-            and (i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT) or (i.is_elementwise and not i.op.calls))
+            and (Trait.GIVEN in i.op.traits or (i.is_elementwise and not i.op.calls))
         )
         for i in computation.instructions
     )

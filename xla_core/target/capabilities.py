@@ -10,7 +10,7 @@ from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 from xla_core.checks import require, wrong_argument
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.host_compute import is_host_compute
 from xla_core.hlo.ir.instruction import HloInstruction
@@ -145,10 +145,26 @@ class Capabilities(CheckedModel):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Capabilities:
         """Pydantic's `model_copy`, which also drops properties that were computed from the old fields."""
         made = super().model_copy(update=update, deep=deep)
-        made.__dict__.pop("held_types", None)
+        for name in ("computed_types", "word_types", "held_types"):
+            made.__dict__.pop(name, None)
         return made
 
     # -- asking ------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def computed_types(self) -> frozenset[ElementType]:
+        """Element types of ops other than conversions. The device may hold and convert further types."""
+        moving = (Trait.CONVERSION, Trait.GIVEN)
+        computing = (types for opcode, types in self.ops.items() if OPS[opcode].traits.isdisjoint(moving))
+        return frozenset[ElementType]().union(*computing)
+
+    @functools.cached_property
+    def word_types(self) -> frozenset[ElementType]:
+        """Element types of 16 bits and less whose arrays the core can read and write as words of s32 on the device."""
+        if ElementType.S32 not in self.computed_types:
+            return frozenset()
+        narrow = (t for t in ElementType if t.is_array and 1 < t.bit_width <= 16)
+        return frozenset(t for t in narrow if t.is_integral or ElementType.F32 in self.computed_types)
 
     @functools.cached_property
     def held_types(self) -> frozenset[ElementType]:
@@ -158,11 +174,12 @@ class Capabilities(CheckedModel):
         named = frozenset({ElementType.PRED}).union(self.index_types, *self.ops.values())
         widths = {t.bit_width for t in named if t.is_integral}
         composed = {t for t in ElementType if t.is_complex and t.component in named}
-        if ElementType.S32 in frozenset[ElementType]().union(*self.ops.values()):
-            composed |= {t for t in ElementType if t.is_integral and t.bit_width <= 16}
-            if ElementType.F32 in named:
-                composed |= {t for t in ElementType if t.is_floating and t.bit_width <= 16}
-        return named | composed | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
+        return (
+            named
+            | composed
+            | self.word_types
+            | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
+        )
 
     def check(self, instruction: HloInstruction) -> Support:
         """Whether the table and the constraints admit `instruction`, or why not. `TargetConfig.supports` decides."""
@@ -254,7 +271,7 @@ class Capabilities(CheckedModel):
             for constraint in self.constraints.get(key, ()):
                 reason = constraint(instruction)
                 if reason is not None and not isinstance(reason, str):
-                    raise InvalidArgumentError(
+                    raise FailedPreconditionError(
                         f"the constraint {getattr(constraint, '__qualname__', constraint)!s} gave {reason!r} for "
                         f"{instruction.name}",
                         hint="a constraint returns the reason why the device can't run the instruction, or None",

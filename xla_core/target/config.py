@@ -9,7 +9,6 @@ from pydantic import Field
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
-from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.target.capabilities import Capabilities
 from xla_core.target.device import DeviceDescription, MemorySpace
@@ -79,10 +78,9 @@ class TargetConfig(CheckedModel):
     def _explained(self, answer: Unsupported, convert: HloInstruction) -> Unsupported:
         """Names the layout as a reason where the core would read arrays in words of s32 if they had no tiles."""
         lacking = {lack.element_type for lack in answer.lacks if lack.opcode == Opcode.CONVERT}
+        in_words = lacking & self.capabilities.word_types
         for shape in map(self.layouts.with_layout, (convert.operand(0).shape, convert.shape)):
-            is_narrow = shape.element_type in lacking and 1 < shape.element_type.bit_width <= 16
-            has_tiles = shape.layout is not None and bool(shape.layout.tiles)
-            if is_narrow and has_tiles and ElementType.S32 in self.capabilities.held_types:
+            if shape.element_type in in_words and shape.layout is not None and shape.layout.tiles:
                 what = "its arrays are read as words of s32 where their layout has no tiles"
                 return Unsupported(f"{answer.reason}; {what}", answer.lacks)
         return answer

@@ -18,6 +18,7 @@ from xla_core.hlo import (
     HloInstruction,
     HloModule,
     Opcode,
+    Trait,
     extract_module,
     flatten_value,
     tuple_of,
@@ -35,7 +36,7 @@ def reduce_fusion(finding: Finding, device: DeviceProcess) -> Finding:
     fused = fusion.called_computations[0]
     context = EvaluationContext()
     for inner in fused.post_order():
-        if inner is fused.root or inner.opcode in (Opcode.PARAMETER, Opcode.CONSTANT) or not inner.shape.is_array:
+        if inner is fused.root or Trait.GIVEN in inner.op.traits or not inner.shape.is_array:
             continue
         candidate = _fusion_up_to(fusion, inner)
         expected = flatten_value(context.evaluate(candidate, finding.operands))
@@ -79,7 +80,7 @@ def find_wrong_prefix(
         wrong. Its results are the values that none of its instructions uses.
     """
     order = (module.schedule or {}).get(module.entry) or module.entry.post_order()
-    names = [i.name for i in order if i.opcode not in (Opcode.PARAMETER, Opcode.CONSTANT) and not i.shape.is_tuple]
+    names = [i.name for i in order if Trait.GIVEN not in i.op.traits and not i.shape.is_tuple]
     right, wrong, found = -1, len(names), None
     while wrong - right > 1:
         middle = (right + wrong) // 2

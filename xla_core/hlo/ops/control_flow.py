@@ -159,6 +159,7 @@ entry(
     _fusion_shape,
     lambda context, instruction, values: context.call(instruction.attribute("calls"), values),
     Trait.NO_OPERAND_REQUIRED,
+    Trait.NOT_FOLDED,
     doc="The result of a computation that is emitted as one kernel.",
     kind=attr("enum"),
     calls=attr("computation"),

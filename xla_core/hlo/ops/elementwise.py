@@ -285,6 +285,7 @@ entry(
     shapes.converted,
     lambda context, instruction, values: conversion.convert(values[0], instruction.shape.dtype),
     Trait.ELEMENTWISE,
+    Trait.CONVERSION,
     _PRIMITIVE,
     _EXACT,
     doc="The value in another type. Floats round to nearest even; to integers, they truncate and saturate, and NaN "
@@ -296,6 +297,7 @@ entry(
     shapes.bitcast_converted,
     lambda context, i, values: conversion.bitcast_convert(np.asarray(values[0]), i.shape.dtype),
     Trait.ELEMENTWISE,
+    Trait.CONVERSION,
     _KEEPS_BITS,
     _PRIMITIVE,
     Trait.BITWISE,

@@ -215,6 +215,7 @@ entry(
     *_MOVES,
     Trait.PRIMITIVE,
     Trait.CHEAP,
+    Trait.NOT_FOLDED,
     doc="Operand dimension i becomes result dimension dimensions[i]; the others repeat.",
     dimensions=attr(
         "ints", (), shown=True, doc="For each dimension of the operand, the dimension of the result that it becomes."
@@ -228,6 +229,7 @@ entry(
     _iota,
     *_MOVES,
     Trait.CHEAP,
+    Trait.NOT_FOLDED,
     doc="0, 1, 2, ... along one dimension.",
     iota_dimension=attr("int", doc="The dimension along which the numbers count."),
     sharding_rule=sharding_rules.of_nothing,

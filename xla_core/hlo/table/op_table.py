@@ -150,6 +150,9 @@ class Trait(enum.Enum):
     PRODUCT = enum.auto()  # each result element is a sum of products of elements of the first two operands
     SUPERLINEAR = enum.auto()  # takes more work than its operands and results have elements
     CHEAP = enum.auto()  # costs almost nothing, or is computed within its users
+    GIVEN = enum.auto()  # its value exists before its computation runs: a parameter or a constant
+    CONVERSION = enum.auto()  # only changes the element type, by value or by bits
+    NOT_FOLDED = enum.auto()  # stays where its operands are constants: it is smaller, or a pass made it on purpose
     TRANSCENDENTAL = enum.auto()  # takes many flops for each element
     NONDETERMINISTIC = enum.auto()  # each execution gives another value: rng
     CONTROL_FLOW = enum.auto()  # while, conditional, call: runs its computations as a whole, not per element

@@ -130,7 +130,7 @@ class _Memory:
             if leaf < len(updated) and len(operands[updated[leaf]]) == 1:
                 made.append(_Version(operands[updated[leaf]][0].buffer))
                 continue
-            owned = shape.is_array and opcode not in (Opcode.PARAMETER, Opcode.CONSTANT)
+            owned = shape.is_array and Trait.GIVEN not in instruction.op.traits
             self.sizes.append(size(shape) if owned else 0)
             self.readers.append({})
             made.append(_Version(len(self.sizes) - 1))
@@ -189,7 +189,7 @@ class _Memory:
                 operands.sort(key=weight.__getitem__, reverse=True)
             return [*operands, *self._predecessors(i)[len(i.operands) :], *self.soft.get(i, ())]
 
-        given = [i for i in self.instructions if i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT)]
+        given = [i for i in self.instructions if Trait.GIVEN in i.op.traits]
         ends = [i for i in self.instructions if i is self.computation.root or not i.user_count]
         order = post_order([*given, *ends], before)
         # Soft predecessors may have broken the order of operands; this restores it and keeps the rest.

@@ -26,10 +26,6 @@ from xla_core.passes.patterns import uniform_value
 from xla_core.passes.rewriter import remove_dead
 from xla_core.passes.simplifiers.tuple_simplifier import add_constant
 
-_KEPT = frozenset({Opcode.TUPLE, Opcode.IOTA, Opcode.BROADCAST, Opcode.COPY, Opcode.BITCAST, Opcode.FUSION})
-"""Ops that are not folded: they are cheaper than the constant, or an earlier pass added them on purpose."""
-
-
 _MAX_ELEMENTS = 1 << 20  # of a result
 _MAX_GROWTH = 2.0  # the bytes of a result by those of its operands, for results of more than 4 KiB
 _MAX_OPERATIONS = 1 << 26  # the most scalar operations of one instruction
@@ -51,7 +47,8 @@ class HloConstantFolding(HloPass):
         pinned = EffectAnalysis(PINNED, frozenset({Opcode.CUSTOM_CALL}))
         for computation in module.post_order():
             for instruction in computation.post_order():
-                if instruction.parent is None or instruction.opcode in _KEPT or pinned.of(instruction):
+                kept = Trait.NOT_FOLDED in instruction.op.traits or pinned.of(instruction)
+                if instruction.parent is None or kept:
                     continue
                 if instruction.control_predecessors or instruction.control_successors:
                     continue

@@ -8,12 +8,11 @@ import numpy as np
 
 from xla_core.hlo.ir.effects import is_effect
 from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.literal import Literal
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
-
-_KEPT = frozenset({Opcode.CONSTANT, Opcode.PARAMETER})
 
 
 class ZeroSizedHloElimination(HloPass):
@@ -26,7 +25,7 @@ class ZeroSizedHloElimination(HloPass):
                 shape = instruction.shape
                 if (
                     instruction.parent is None
-                    or instruction.opcode in _KEPT
+                    or Trait.GIVEN in instruction.op.traits
                     or 0 not in shape.dimensions
                     or shape.dynamic_dimensions
                     or is_effect(instruction)

@@ -19,6 +19,8 @@ IMPLIED = [
     (Trait.IDEMPOTENT, Trait.ELEMENTWISE),
     (Trait.PROJECTION, Trait.ELEMENTWISE),
     (Trait.COMMUTATIVE, Trait.ELEMENTWISE),
+    (Trait.GIVEN, Trait.NOP),
+    (Trait.CONVERSION, Trait.ELEMENTWISE),
 ]
 EXCLUDED = [
     (Trait.NOP, Trait.SIDE_EFFECT),

@@ -37,7 +37,6 @@ from xla_core.target import Capabilities, LayoutRules, Ok, Support, Unsupported
 
 _KEPT = frozenset((Trait.ASYNC, Trait.HOST_TRANSFER, Trait.COLLECTIVE, Trait.SIDE_EFFECT, Trait.PER_DEVICE))
 _MOVED = frozenset((Trait.DATA_MOVEMENT, Trait.NOP, Trait.CONTROL_FLOW))
-_CONVERSIONS = frozenset({Opcode.CONVERT, Opcode.BITCAST_CONVERT, Opcode.PARAMETER, Opcode.CONSTANT})
 
 
 class ElementTypeCarrier(HloPass):
@@ -52,17 +51,13 @@ class ElementTypeCarrier(HloPass):
     def __init__(self, capabilities: Capabilities, layouts: LayoutRules | None = None) -> None:
         self._layouts = layouts or LayoutRules()
         named = frozenset[ElementType]().union(*capabilities.ops.values())
-        computed = frozenset[ElementType]().union(*(t for o, t in capabilities.ops.items() if o not in _CONVERSIONS))
+        computed = capabilities.computed_types
         self._carried = {
             t: c for t, c in CARRIERS.items() if t not in (named if t.is_floating else computed) and c in computed
         }
         converts = capabilities.ops.get(Opcode.CONVERT, frozenset())
         self._has_scatter = Opcode.SCATTER in capabilities.ops
-        self._in_words = frozenset(
-            t
-            for t in self._carried
-            if ElementType.S32 in computed and t.bit_width <= 16 and t in capabilities.held_types - converts
-        )
+        self._in_words = capabilities.word_types & capabilities.held_types & self._carried.keys() - converts
 
     def run(self, module: HloModule) -> bool:
         if not self._carried or not any(
@@ -203,7 +198,7 @@ class _Carrying:
             array = i.literal.array
             return b.constant(array.astype(carrier.dtype), i.shape.without_layout().with_element_type(carrier))
         x = HloExpression(b, operands[0]) if operands and operands[0].shape.is_array else None
-        if x is not None and opcode in (Opcode.CONVERT, Opcode.BITCAST_CONVERT):
+        if x is not None and Trait.CONVERSION in i.op.traits:
             source = self._own_shape(i.operand(0)).element_type
             if opcode == Opcode.CONVERT:
                 return converted(source, kind, x, self._carried).i
