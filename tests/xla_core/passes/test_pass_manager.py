@@ -197,6 +197,7 @@ def test_every_pass_is_known_by_its_own_name() -> None:
         "constants-of-lacking-types",
         "element-type-carrier",
         "host-offloading",
+        "integer-narrower",
         "legalize",
         "legality-checker",
     }
