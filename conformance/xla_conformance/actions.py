@@ -188,7 +188,9 @@ def compare(out: Console, before: Path, after: Path) -> None:
 
 
 def coverage(out: Console) -> None:
-    """Prints the promises that no test names and what no case of an op meets, and exits with 1 if there are any."""
+    """Prints the promises that no test names, and the features of ops that no case covers, and exits with 1 if there
+    are any.
+    """
     from xla_conformance import promises
     from xla_conformance.ops import coverage as of_ops
     from xla_conformance.ops import generate

@@ -1,4 +1,4 @@
-"""Runs an executable by the contract alone, without the core's runtime, and watches what it does with memory."""
+"""Runs an executable by the contract alone, without the core's runtime, and checks its use of memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compiled(client: Client, program: FamilyProgram) -> LoadedExecutable:
 
 
 class WatchedAllocator(Allocator):
-    """Allocates from the device, below the core's pool, and watches what an execution does with the memory.
+    """Allocates from the device, below the core's pool, and checks an execution's use of the memory.
 
     Memory gets a pattern when it is allocated and another one when it is freed, both in the order of the stream, and
     freed memory is handed out again at once. So an execution that expects zeros, or that frees memory before it has
@@ -105,7 +105,9 @@ class WatchedAllocator(Allocator):
         return all((data == _CANARY).all() for data in seen)
 
     def close(self) -> None:
-        """Returns what is free. Memory that an executable keeps (its constants) is returned when it frees it."""
+        """Returns free memory to the device. Memory that an executable keeps (its constants) is returned when the
+        executable frees it.
+        """
         with self._lock:
             self._closed = True
             canaries = [canary for canary in self._canaries if canary.base is None]

@@ -1,6 +1,6 @@
 """Runs a function in a process of its own, stage by stage, and says in which stage the process died or hung.
 
-The function is called with `enter` and an argument. `with enter(name) as data` is a stage; what it puts into `data` is
+The function is called with `enter` and an argument. `with enter(name) as data` is a stage; the contents of `data` are
 reported when it ends. The last stage, "exit", is the end of the interpreter.
 """
 
@@ -27,18 +27,18 @@ _EXIT_CODE = 23  # of a process that ended by itself, so that a backend that end
 _TAIL = 20  # lines of the process's output that a failure shows
 
 Enter = Callable[[str], contextlib.AbstractContextManager[dict[str, Any]]]
-"""Begins a stage; what is put into the dictionary is reported when the stage ends."""
+"""Begins a stage; the contents of the dictionary are reported when the stage ends."""
 
 
 @dataclasses.dataclass
 class Outcome:
-    """What became of the stages.
+    """The outcome of the stages.
 
     Attributes:
-        data: what each stage that ended reported, by name, in order.
+        data: the report of each stage that ended, by name, in order.
         stage: the stage that failed; "" if none did.
         how: how it failed, as the end of a sentence: "raised KeyError: ...", "ended the process by SIGSEGV", "hung".
-        output: the end of what the process printed, and the traceback.
+        output: the last lines that the process printed, and the traceback.
     """
 
     data: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
@@ -137,7 +137,7 @@ def _read(descriptor: int, lines: queue.SimpleQueue[str | None]) -> None:
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of a process that imports what this one does."""
+    """The environment of a process with the same import path as this one."""
     path = os.pathsep.join(p or os.getcwd() for p in sys.path)
     return {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
 

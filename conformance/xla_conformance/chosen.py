@@ -19,7 +19,7 @@ Words = Callable[[], str]
 
 _MOST = 8  # words for which both answers are tried
 _OF_EACH = "joint promise parametrize pytestmark suite"
-"""What a word also matches: the marks of tests and the folder of their files."""
+"""Names that a word also matches: the marks of tests and the folder of their files."""
 
 
 def may_be_chosen(

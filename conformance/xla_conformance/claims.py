@@ -21,7 +21,7 @@ NOT_SUPPORTED = "NOT_SUPPORTED: "
 
 
 def not_supported(reason: str) -> NoReturn:
-    """Ends a test with NOT_SUPPORTED, because the backend doesn't claim what it tests."""
+    """Ends a test with NOT_SUPPORTED, because the backend doesn't claim the tested feature."""
     pytest.skip(NOT_SUPPORTED + reason)
 
 
@@ -33,7 +33,7 @@ def require_devices(client: xla.Client, count: int) -> None:
 
 @functools.cache
 def held_types(backend: str) -> tuple[ElementType, ...]:
-    """Returns the element types that the backend's devices hold. Raises what the backend raises as it is loaded."""
+    """Returns the element types that the backend's devices hold. Raises the backend's error if it can't be loaded."""
     held = load_backend(backend).platform().compiler.target_config.capabilities.held_types
     return tuple(t for t in ElementType if t in held)
 

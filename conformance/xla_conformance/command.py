@@ -84,7 +84,7 @@ def _given(**values: Any) -> list[str]:
 def _check(
     given: list[str], backend: str | None, profile: str, evaluator: bool, *, has_settings: bool, workers: int
 ) -> None:
-    """Refuses options that don't go together. `given` are those that run something else than the suite's own tests."""
+    """Refuses options that don't go together. `given` are the options that replace the suite's own tests."""
     from xla_conformance.plugin import PROFILES
 
     if len(given) > 1:
@@ -107,7 +107,7 @@ def _fresh_seed(profile: str) -> int:
 
 
 def _show(out: Console, folder: Path, explain: str, verify: Path | None, compare: tuple[Path, Path] | None) -> None:
-    """Prints what a report says, the difference of two reports, or without either, what the suite covers."""
+    """Prints a test of a report, the difference of two reports, or without either, the coverage of the suite."""
     from xla_conformance import actions
 
     if explain:

@@ -14,8 +14,8 @@ _MOST = 0.9  # of a tick may be lost by waiting: a process whose own threads cro
 class FairClock:
     """Counts the seconds in which another process could run.
 
-    Left out are seconds in which it was stopped, or waited for a processor (on Linux, where the system says so), and
-    those in which the process that calls `tick` was stopped itself.
+    It leaves out seconds in which that process was stopped or waited for a processor (on Linux, which reports them),
+    and those in which the process that calls `tick` was stopped itself.
 
     Args:
         process: the number of the process.

@@ -25,13 +25,13 @@ class Level:
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """What a run says of a level.
+    """The result of a run for a level.
 
     Attributes:
         reached: whether the device has what the level needs, and every level below it too.
         ops_working, ops: how many of the level's ops work, and how many are tested.
         claimed: the percentage of the level's tests that the backend claims to pass.
-        next: what to do next to reach the level, or empty.
+        next: the next step towards the level, or empty.
     """
 
     level: str
@@ -105,7 +105,7 @@ def _works(results: Sequence[Result]) -> bool:
 
 
 def _missing(level: Level, run: Run, by_op: dict[str, list[Result]]) -> list[str]:
-    """What the device lacks for this level alone, most important first."""
+    """The requirements of this level alone that the device lacks, most important first."""
     wrong = [r for r in run.wrong if r.group in level.groups or r.properties.get("opcode") in level.ops]
     missing = [f"mend `{r.name}`" for r in wrong]
     for group, least in level.groups.items():

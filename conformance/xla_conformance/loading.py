@@ -1,4 +1,4 @@
-"""Loads a backend stage by stage in a process of its own, and watches what each stage touches."""
+"""Loads a backend stage by stage in a process of its own, and watches the effects of each stage."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STAGES = {
     "close": "closing the client",
     "exit": "ending the interpreter",
 }
-"""The stages of loading, and what each does, for the sentence that says that it failed."""
+"""The stages of loading, and a description of each for failures."""
 
 _FORKED_SECONDS = 30
 _HARMLESS = {"/dev/null", "/dev/urandom", "/dev/random", "/dev/zero", "/dev/tty", "/dev/stdin", "/dev/stdout"}
@@ -70,8 +70,8 @@ ENTRY e {
 def load_in_process(backend: str, settings: Sequence[str]) -> Outcome:
     """Runs all stages. The data of each says in words what the stage did.
 
-    "touched" is what only an open device needs, "changed" what belongs to the whole process, "seconds" the time without
-    waits for a processor.
+    "touched" lists resources that only an open device needs, "changed" lists changed state of the whole process, and
+    "seconds" is the time without waits for a processor.
     """
     return run_in_stages(_load, [backend, [*settings]], SECONDS)
 
@@ -162,7 +162,7 @@ class _Held:
 
 
 def _load(enter: Enter, argument: Any) -> None:
-    """In the process of its own."""
+    """Loads the backend, in a process of its own."""
     import importlib.metadata
 
     import xla_core.passes.pipeline  # noqa: F401  (what the core loads is not the backend's)

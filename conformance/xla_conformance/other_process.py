@@ -22,7 +22,7 @@ def random_of(program: FamilyProgram, seed: int) -> np.random.Generator:
 
 
 def reported(executable: LoadedExecutable) -> dict[str, Any]:
-    """What must survive serialization, as JSON."""
+    """The properties that must survive serialization, as JSON."""
     return {
         "name": executable.name,
         "parameter shapes": [str(s) for s in executable.parameter_shapes],
@@ -46,7 +46,7 @@ def run_in_other_process(
     """Loads and runs serialized programs in another process. After a failure, a new process runs those that are left.
 
     Returns:
-        By name, what `reported` said of the program there, or how it failed. The results are in files of `folder`.
+        By name, the value of `reported` for the program there, or how it failed. The results are in files of `folder`.
     """
     for name, blob in blobs.items():
         (folder / f"{name}.executable").write_bytes(blob)

@@ -8,9 +8,10 @@ from xla_core.target import TargetConfig, Unsupported
 
 
 def require_placement(executable: Executable, target: TargetConfig) -> None:
-    """Requires a placement of each instruction that computes, with what may cross between host and device at most.
+    """Requires a placement of each instruction that computes, with at most the possible bytes crossing between host and
+    device.
 
-    What the target doesn't support runs on the host, with the reason.
+    Instructions that the target doesn't support run on the host, with the reason.
     """
     placement = executable.placement()
     by_name = {i.name: i for c in executable.module.computations for i in c.instructions}

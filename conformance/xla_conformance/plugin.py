@@ -38,7 +38,7 @@ def spec(backend: str) -> BackendSpec:
 
 
 CLIENT = pytest.StashKey[ClaimingClient]()
-"""Where the worker keeps the client that it opened before it collected the tests."""
+"""The stash key of the client that the worker opened before it collected the tests."""
 
 
 @pytest.fixture(scope="session")
@@ -125,7 +125,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "joint(group): the tests of a group may share one program")
     config.addinivalue_line("markers", "promise(id, ...): the sentences of the contract that this test checks")
     if config.getoption("xla_backend") and not config.pluginmanager.has_plugin("xla_conformance.runner.worker"):
-        settle_devices(config)  # a worker does that as it opens the device
+        settle_devices(config)  # a worker has done that when it opened the device
 
 
 def settle_devices(config: pytest.Config) -> None:
@@ -139,7 +139,7 @@ def settle_devices(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> object:
-    """Checks after each test what none may change."""
+    """Checks after each test the state that no test may change."""
     before = Invariants()
     result = yield
     before.check()

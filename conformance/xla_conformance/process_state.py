@@ -127,7 +127,7 @@ STATE: Mapping[str, Callable[[], object]] = {
     "the folder of temporary files": tempfile.gettempdir,
     "the start method of multiprocessing": lambda: multiprocessing.get_start_method(allow_none=True),
 }
-"""What it is -> its value now."""
+"""Description of a state -> function that returns its value."""
 
 
 class ProcessState:
@@ -140,7 +140,7 @@ class ProcessState:
                 self._values[what] = value()
 
     def changes(self, after: ProcessState) -> Iterator[str]:
-        """Says what another state has that this one has not."""
+        """Describes the changes from this state to another one."""
         for what, before in self._values.items():
             now = after._values[what]
             if now == before:

@@ -1,7 +1,7 @@
 """The sentences of the contract's docstrings, and which test of the suite names each promise.
 
 `promises.toml` lists every sentence of the docstrings in `xla_core.backend`: those that a backend must keep, each with
-an id, those that the core keeps, and those that only explain. A test names what it tests by
+an id, those that the core keeps, and those that only explain. A test names the promises that it tests by
 `@pytest.mark.promise("stream.in-order")`.
 """
 
@@ -32,7 +32,7 @@ class Sentence:
 
 @dataclasses.dataclass(frozen=True)
 class Promise:
-    """What every backend promises. `id` is its name in marks and reports."""
+    """A promise of every backend. `id` is its name in marks and reports."""
 
     id: str
     sentence: Sentence

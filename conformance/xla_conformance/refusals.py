@@ -1,4 +1,4 @@
-"""A compiler that refuses ops which the backend claims, so that the core or the host has to take their place."""
+"""A compiler that refuses ops which the backend claims, so that the core decomposes them or the host runs them."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def suite_files(groups: Sequence[str] = GROUPS) -> list[str]:
 
 
 class State(enum.Enum):
-    """What became of a test."""
+    """The outcome of a test."""
 
     PASS = "PASS"
     FAIL = "FAIL"
@@ -115,9 +115,9 @@ class Result:
 
     Attributes:
         message: one sentence that says what is wrong, or why the test is not supported.
-        details: what the test printed, stacks, and the frames of an exception; may have many lines.
-        properties: what the test recorded, such as the opcode and the largest error in ULP.
-        failure: what a `Failure` carries, as text: module, index, operands, got, wanted, ulp, seed.
+        details: the test's output, stacks, and the frames of an exception; may have many lines.
+        properties: values that the test recorded, such as the opcode and the largest error in ULP.
+        failure: the data of a `Failure`, as text: module, index, operands, got, wanted, ulp, seed.
     """
 
     id: str
@@ -144,7 +144,7 @@ class Run:
     """All results of one run.
 
     Attributes:
-        selection: what selected the tests (-k, --test or --lf), or empty if all ran.
+        selection: the options that selected the tests (-k, --test or --lf), or empty if all ran.
         problem: why the suite did not run, or not to its end.
         not_run: the number of tests that were chosen and did not run.
         environment: the versions and the device.

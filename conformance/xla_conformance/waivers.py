@@ -1,4 +1,4 @@
-"""Waivers: wrong results that a vendor knows of and accepts for a while (`xla conform --waivers FILE`).
+"""Waivers: wrong results that a vendor knows and accepts for a while (`xla conform --waivers FILE`).
 
 [[waiver]]
 tests = "test_ops.py::test_op[tanh-*]"     # * stands for any text, ? for one character

@@ -21,7 +21,7 @@ from xla_core import evaluate, parse
 from xla_core.hlo import HloModule, Tolerance
 
 _ONE_OF = {"quick": 8, "full": 1, "stress": 1}
-"""Profile -> of how many cases of the quick suite's ops one is run."""
+"""Profile -> n, for one case of every n cases of the quick suite's ops."""
 
 Check: TypeAlias = Callable[[Sequence[np.ndarray], HloModule, Sequence[np.ndarray]], None]
 """Called with the results, the module that computed them, and its arguments. Raises Failure."""
@@ -29,14 +29,14 @@ Check: TypeAlias = Callable[[Sequence[np.ndarray], HloModule, Sequence[np.ndarra
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A program, and what its results must be.
+    """A program, and the check of its results.
 
     Attributes:
         id: the suite's file and a name, as in reports.
         module: makes the program.
         arguments: makes its arguments.
         check: compares results.
-        properties: what the report says of it.
+        properties: its properties in the report.
         may_be_joined: whether it may share a program with other cases.
     """
 
@@ -50,7 +50,9 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """The cases to run, and how many of ops are left out: with denormal products, and by the sample of quick."""
+    """The cases to run, and the numbers of op cases that are left out: those with denormal products, and those outside
+    of quick's sample.
+    """
 
     cases: Sequence[Case]
     with_denormals: int

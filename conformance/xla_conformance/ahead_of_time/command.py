@@ -98,7 +98,7 @@ class AheadOfTimeRun:
 
     @property
     def _selection(self) -> str:
-        """What chose the tests: never all of the suite's."""
+        """The options that selected the tests, which are never all of the suite's."""
         words = [f"--runner {shlex.quote(self.runner)}", *(f"--test {id}" for id in self.tests)]
         return " ".join([*words, *([f"-k {self.expression!r}"] if self.expression else [])])
 
@@ -113,7 +113,7 @@ class AheadOfTimeRun:
 
 
 def _left_out(choice: Choice) -> list[str]:
-    """What of the suite doesn't run, and why."""
+    """The parts of the suite that don't run, and why."""
     groups = [group for group in GROUPS if group not in _RUN_GROUPS]
     lines = [f"left out: {', '.join(groups)}, and most of executables: they test a device and its client"]
     if choice.with_denormals:

@@ -32,10 +32,11 @@ class Machine:
 
     Args:
         compiler: the backend's.
-        target: what it compiles for; the name is replaced.
+        target: the target of the compilation; its name is replaced.
         options: the options of the passes.
         c_compiler: a C compiler for the target, with its options: "aarch64-linux-gnu-gcc -static".
-        runner: what runs a program of the target, with its options: "qemu-aarch64 -L /usr/aarch64-linux-gnu".
+        runner: the command that runs a program of the target, with its options: "qemu-aarch64 -L
+            /usr/aarch64-linux-gnu".
         seconds: how long a program may run.
     """
 
@@ -72,15 +73,16 @@ class Machine:
             runner = shlex.join(self._runner) or "this machine"
             raise InvalidArgumentError(
                 f"{shlex.join(self._c_compiler)} makes no program that {runner} runs",
-                hint=f"--cc names a C compiler for the target, --runner what runs its programs. {built.stderr[-300:]}",
+                hint=f"--cc names a C compiler for the target, --runner the command that runs its programs. "
+                f"{built.stderr[-300:]}",
             )
         return (code == 11) != (sys.byteorder == "little")
 
     def check(self) -> None:
-        """Checks that the C compiler and the command take the backend's code, by a small program.
+        """Checks with a small program that the C compiler and the command accept the backend's code.
 
         Raises:
-            InvalidArgumentError: they don't, because they are for another processor, say.
+            InvalidArgumentError: they don't, for example because they are for another processor.
         """
         triple = self._target.triple or self._compiler.target_config.triple
         try:

@@ -83,7 +83,7 @@ def bisect(
 
 
 def _verdict(out: Console, what: str, how: str) -> None:
-    """Prints what is wrong, in bold, and how it shows. Both may have text of a vendor's errors in it."""
+    """Prints the fault, in bold, and its symptom. Both may contain text of a vendor's errors."""
     from rich.text import Text
 
     out.print(Text.assemble((what, "bold red"), f": {how}"), soft_wrap=True)
@@ -101,7 +101,7 @@ def _find_pass(
 ) -> bool:
     """Prints which pass changes the answer or fails, and writes the program before it. Returns whether one does.
 
-    `failing` is what the compiler was doing as it failed, for the reason `difference`, or empty.
+    `failing` is the step at which the compiler failed, for the reason `difference`, or empty.
     """
     from xla_conformance.bisect.passes import find_wrong_pass
 

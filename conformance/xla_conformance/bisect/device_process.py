@@ -42,7 +42,7 @@ class DeviceProcess:
 
     Attributes:
         platform_name: the backend's name.
-        doing: what the process did last, "the pass optimization/cse" or "the run".
+        doing: the last step of the process, "the pass optimization/cse" or "the run".
     """
 
     def __init__(self, backend: str | None, settings: Sequence[str] = (), seconds: float = 300.0) -> None:

@@ -51,7 +51,7 @@ def find_wrong_instruction(
     device: DeviceProcess,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> Finding | None:
-    """Runs each instruction of the optimized module alone on the device, on what the device computed before.
+    """Runs each instruction of the optimized module alone on the device, on values that the device computed before.
 
     Where control flow is wrong as a whole, the search goes on in the computation, and in the iteration, that is wrong.
 
@@ -99,7 +99,7 @@ class _Search:
     def _instruction(
         self, instruction: HloInstruction, operands: tuple[Value, ...], path: tuple[str, ...]
     ) -> Finding | Value:
-        """Returns the value that the device computes, or what is wrong with it."""
+        """Returns the value that the device computes, or the finding if it is wrong."""
         if instruction.opcode == Opcode.CONSTANT:
             return instruction.literal.value
         value = self._context.evaluate(instruction, operands)

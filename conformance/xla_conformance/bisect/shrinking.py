@@ -1,8 +1,8 @@
 """Reduces a program that shows a difference to one result and the instructions that it needs.
 
 To cut the entry, an instruction becomes a parameter whose argument is the evaluator's value of it. Inside the bodies of
-loops and branches, an instruction is replaced by an operand of its shape. Each step keeps what still differs: first far
-apart instructions are tried, then nearer ones (delta debugging).
+loops and branches, an instruction is replaced by an operand of its shape. A step is kept if the results still differ.
+Steps first try instructions that are far apart, then nearer ones (delta debugging).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _leaves(root: HloInstruction) -> list[HloInstruction]:
 
 
 def _sequential(module: HloModule) -> list[HloComputation]:
-    """Returns the computations that may be reduced. Those that combine scalars must remain sums and orders."""
+    """Returns the computations that may be reduced. Computations that combine scalars must remain as they are."""
     return [
         callee
         for computation in module.post_order()

@@ -1,9 +1,9 @@
-"""DeviceBench: work on several streams, and a model of what it must leave in memory.
+"""DeviceBench: work on several streams, and a model of the memory that it must leave.
 
 The bench enqueues each piece of work on a stream, and applies it to a model at once. So the order of the calls is an
-order in which the work gives the model's result. Before a piece of work that touches what another stream touched, the
-bench orders the two streams: by an event, or by a wait of the host. It knows by vector clocks what is ordered already,
-so it orders no more than it must.
+order in which the work gives the model's result. Before a piece of work on memory that another stream has used, the
+bench orders the two streams: by an event, or by a wait of the host. Vector clocks record the existing order, so that
+the bench orders no more than it must.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class DeviceBench:
         clock[:] = map(max, clock, theirs)
 
     def wait_for_host(self, only: int | None = None, *, event: bool = False) -> None:
-        """Lets the host wait for one stream or all, then checks what must be done by now."""
+        """Lets the host wait for one stream or all, then checks the work that must be done by now."""
         for stream in range(len(self.streams)) if only is None else (only,):
             if event:
                 self._recorded(stream).synchronize()
@@ -246,7 +246,7 @@ class DeviceBench:
         cell.expected = self.launcher.expected(cell.expected)
 
     def look(self, stream: int, cell: Cell, *, callback: bool = False) -> None:
-        """Copies a cell to the host. What came is checked by a callback in the stream's order, or later by the host."""
+        """Copies a cell to the host. A callback in the stream's order, or later the host, checks the bytes."""
         self._reads(stream, cell)
         got = np.full(cell.size, 0x11, np.uint8)
         self.streams[stream].memcpy_d2h(got, cell.memory)

@@ -1,6 +1,6 @@
 """Random graphs of work on several streams and devices, ordered by a few events that are recorded again and again.
 
-A model says which callbacks run, what is done before each of them, and which error each event carries.
+A model predicts which callbacks run, which work is done before each of them, and which error each event carries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SHARES = (0.28, 0.2, 0.18, 0.02, 0.2, 0.03, 0.05, 0.02, 0.02)
 
 @dataclasses.dataclass(frozen=True)
 class _Point:
-    """What is done at a point of a stream: these callbacks, and the failure that poisons it there."""
+    """The state at a point of a stream: the callbacks that are done, and the failure that poisons it there."""
 
     done: frozenset[int] = frozenset()
     error: Boom | None = None

@@ -32,7 +32,7 @@ class Workpiece:
         self._sizes = itertools.cycle(_SIZES)
 
     def enqueue(self, kind: str, stream: Stream) -> Callable[[], bool]:
-        """Enqueues a piece of work. What it returns tells later, when the stream is done, whether the work was done."""
+        """Enqueues a piece of work. The returned function tells, once the stream is done, whether the work was done."""
         if kind == "callback":
             called: list[int] = []
             stream.host_callback(lambda: called.append(1))

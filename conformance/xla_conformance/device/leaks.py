@@ -1,4 +1,4 @@
-"""Finds what hundreds of runs leave behind: device memory, host memory, threads, files, objects."""
+"""Finds resources that hundreds of runs leave behind: device memory, host memory, threads, files, objects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Held(NamedTuple):
 
 
 def _meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict[str, _Held]:
-    """What the process and the devices hold now, by a name.
+    """The resources that the process and the devices hold now, by name.
 
     Args:
         runs: runs in a round.
@@ -50,7 +50,7 @@ def _meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict
         "objects of DeviceMemory": _Held(_count(types, DeviceMemory), few),
     }
     for index, device in enumerate(client.devices):
-        stats = device.memory_stats()  # frees what is done, too
+        stats = device.memory_stats()  # frees finished work, too
         held[f"bytes in use on device {index}"] = _Held(stats.bytes_in_use, 1)
         held[f"bytes reserved on device {index}"] = _Held(stats.bytes_reserved, few * 256)
     if bytes_each:
@@ -63,11 +63,11 @@ def _count(types: Counter[type], kind: type) -> int:
 
 
 class _Rounds:
-    """What each round left, and the verdict after several of them.
+    """The growth in each round, and the verdict after several rounds.
 
-    A round is compared with the last one after which there were as many threads: each thread has memory of its own,
-    and one that ends frees more than a small leak takes in a round. Of a round that compares with none, only the
-    threads count.
+    A round is compared with the last one after which there were as many threads: each thread has memory of its own, and
+    one that ends frees more than a small leak takes in a round. For a round without a comparable one, only the threads
+    count.
 
     Attributes:
         growth: by how much something grew in the last round that could be compared.
@@ -86,7 +86,7 @@ class _Rounds:
         return now["threads"].amount in self._last
 
     def grown(self, now: dict[str, _Held]) -> dict[str, int]:
-        """Returns what has grown by more than noise, and by how much in a round."""
+        """Returns the amounts that have grown by more than noise, and their growth in a round."""
         number, before = self._last.get(now["threads"].amount, (self._count, now))
         rounds = self._count + 1 - number
         growth = {name: (held.amount - before[name].amount) // rounds for name, held in now.items()}
@@ -112,7 +112,7 @@ class _Rounds:
 
 
 def _idle_growth(client: Client, runs: int) -> dict[str, int]:
-    """What grows in a round without the device, which is the median of three."""
+    """The growth in a round without the device: the median of three."""
     growths = []
     before = _meter(client, runs, 0, 1)
     for _ in range(3):
@@ -134,7 +134,7 @@ def require_nothing_left(
     native_each: int = 16,
     bytes_each: int = 0,
 ) -> None:
-    """Does the work many times, in rounds. Pools and caches grow to a size and stay; what leaks grows in each round.
+    """Does the work many times, in rounds. Pools and caches grow up to a size; leaks grow in each round.
 
     Raises:
         AssertionError: something grew in all rounds, or in all but one.

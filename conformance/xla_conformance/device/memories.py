@@ -12,7 +12,7 @@ SMALLEST = 1024
 """The bytes of the smallest blocks with which a device is filled."""
 
 _SLACK = 16 << 10
-_MOST = 4  # how many times as much as it says a device may give before the suite stops to ask
+_MOST = 4  # the suite stops when a device has given this many times the memory that it reports
 
 
 def allocated(executor: StreamExecutor, size: int, memory_space: int = 0) -> DeviceMemory:

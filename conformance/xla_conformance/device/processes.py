@@ -1,4 +1,4 @@
-"""What this process holds."""
+"""The resources that this process holds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def thread_count() -> int:
-    """The number of threads of this process; of Python's where the system doesn't tell."""
+    """The number of threads of this process; of Python threads if the system doesn't report it."""
     tasks = Path("/proc/self/task")
     return len(os.listdir(tasks)) if tasks.exists() else threading.active_count()
 

@@ -1,4 +1,4 @@
-"""Test cases of single ops, made from the op table and from `domains`, which say what the cases of each op vary."""
+"""Test cases of single ops, made from the op table and from `domains`, the variations of each op's cases."""
 
 from xla_conformance.ops.cases import OpCase, generate
 

@@ -51,7 +51,7 @@ class OpCase:
         return self.build(self.element_type).module
 
     def arguments(self) -> list[np.ndarray]:
-        return [a.copy() for a in _arguments(self)]  # what a device writes into them changes no other use
+        return [a.copy() for a in _arguments(self)]  # a device's writes to them affect no other use
 
     @property
     def has_denormal_products(self) -> bool:
@@ -72,7 +72,7 @@ class OpCase:
         return found
 
     def expected(self) -> list[Expected]:
-        """What each result should be."""
+        """The expected results."""
 
         def build(element_type: ElementType) -> HloModule:
             return self.build(element_type).module

@@ -31,7 +31,7 @@ class Group(tuple[Any, ...]):
 Axes = Mapping[str, Sequence[Any]]
 
 Wanted = Mapping[str, Sequence[Any]]
-"""What some row has to have: for each of a few axes, the values of which it has one."""
+"""A wanted combination: for each of a few axes, the values of which some row must have one."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -158,7 +158,7 @@ def expected_results(
     arguments: Sequence[np.ndarray],
     rule: Rule,
 ) -> list[Expected]:
-    """Returns what the program of `element_type` should give.
+    """Returns the expected results of the program of `element_type`.
 
     Args:
         build: makes the program for an element type: the case's own, or the wide one.
@@ -174,7 +174,7 @@ def expected_results(
         if all(e.value.dtype != element_type.dtype for e in made):  # a conversion, which may have no wider form
             return made
         broad, widened = _widened(build, element_type, arguments)
-        return [  # what has no NaN may have anything in its place
+        return [  # a type without NaN may have any value in its place
             dataclasses.replace(e, free=np.isnan(wide)) if e.value.dtype == element_type.dtype else e
             for e, wide in zip(made, evaluate(broad, *widened), strict=True)
         ]

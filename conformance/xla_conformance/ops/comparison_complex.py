@@ -1,4 +1,4 @@
-"""What functions of complex numbers should give: within the bound at ordinary points, as C's Annex G says at others.
+"""Expected results of functions of complex numbers: within the bound at ordinary points, by C's Annex G at others.
 
 A part of a result is compared by itself. If parts of a function's results are differences of larger numbers, both are
 compared by the size of the whole number. Where C leaves a result open, it is free.
@@ -22,7 +22,7 @@ _GROWTH = 1024  # as in the bounds of `xla accuracy`: an exponent multiplies the
 def expected_of_complex(
     function: str, operands: Sequence[np.ndarray], wide: np.ndarray, element_type: ElementType, rule: Rule
 ) -> Expected:
-    """Returns what a function of complex operands should give.
+    """Returns the expected result of a function of complex operands.
 
     Args:
         function: the opcode.
@@ -84,7 +84,7 @@ def _parts_of(value: np.ndarray, wide: np.ndarray, free: np.ndarray) -> np.ndarr
 
 
 def _annex_g(function: str, z: np.ndarray, value: np.ndarray, free: np.ndarray, any_sign: np.ndarray) -> np.ndarray:
-    """Returns the results with those of Annex G; changes what is free at these points, or of any sign."""
+    """Returns the results with those of Annex G; marks results that are free or of any sign at these points."""
     result = value.copy()
     unusual = ~np.isfinite(z) | (z.real == 0) | (z.imag == 0) | (np.abs(z.real) == 1)
     for place in np.flatnonzero(unusual.ravel()):

@@ -1,4 +1,4 @@
-"""Programs of two ops, the second of which gets the first one's result: what a pass may rewrite to something else.
+"""Programs of two ops, the second of which takes the first one's result. A pass may rewrite such a pair.
 
 A link is an op with attributes, made from the op table. It is applied to a value. Its other operands are those of the
 value's own instruction where they fit, as in (a + b) - b and select(a > b, a, b), else arguments or constants.
@@ -40,7 +40,7 @@ _RELATED = (
     {Opcode.CONVERT, Opcode.REDUCE_PRECISION},
     {Opcode.COMPARE, Opcode.SELECT, Opcode.NOT, Opcode.AND, Opcode.OR, Opcode.XOR},
 )
-"""Ops that passes merge with each other, beside those that move elements."""
+"""Ops that passes merge with each other, besides those that move elements."""
 
 _OF_INTEGERS = {Opcode.REDUCE, Opcode.DOT}
 """Ops whose results are exact in integers, where floats have an order of sums."""

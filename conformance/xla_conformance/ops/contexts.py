@@ -1,4 +1,4 @@
-"""The contexts that a case runs in: where its operands come from, what surrounds it, which layouts its arrays have.
+"""The contexts in which a case runs: the source of its operands, its neighbours, and the layouts of its arrays.
 
 `place` puts a module of an op into a context; its results stay the same. `run` compiles and runs it, and checks what
 every execution promises: it leaves its arguments as they are, and gives the same results again, whatever ran before.
@@ -270,15 +270,16 @@ def run(
 ) -> list[list[np.ndarray]]:
     """Compiles a placed module, executes it several times for each execution, and returns the results.
 
-    The last execution is by the contract alone, without the core's runtime: it finds what a kernel writes behind its
+    The last execution is by the contract alone, without the core's runtime: it finds writes of a kernel behind its
     results.
 
     Args:
         executions: the module with its arguments, for one execution after the other (`Placed.with_each`).
         device: the place of the device among the client's.
         deterministic: whether two executions with the same arguments must give the same bits.
-        before: with which arguments it is executed first: the same ones, other ones in other places of each array, or
-            such ones that begin alike. A kernel that keeps something of its first launch is wrong in the second.
+        before: the arguments of an earlier execution: the same ones, the same elements at other places of each array,
+            or arrays that differ only after their beginning. A kernel that keeps data of its first launch is wrong in
+            the second one.
 
     Raises:
         Failure: an argument changed, an execution with the same arguments as another gave other results, or one wrote
@@ -306,13 +307,15 @@ _SMALL = 1 << 12
 
 
 def before_for(name: str) -> OneOf["same", "other", "alike"]:
-    """Returns with which arguments the case of a name is executed first: most often with other ones."""
+    """Returns the kind of arguments with which the case of a name is executed first; mostly other ones."""
     turns: tuple[OneOf["same", "other", "alike"], ...] = ("same", "other", "alike", "other")
     return turns[(zlib.crc32(name.encode()) >> 8) % len(turns)]
 
 
 def _has_promises(module: HloModule) -> bool:
-    """Whether an instruction promises something of its operands' values, which other values may break."""
+    """Whether an instruction has an attribute that promises properties of its operands' values, which other values may
+    lack.
+    """
     promises = ("indices_are_sorted", "unique_indices")
     return any(i.attributes.get(name) for c in module.computations for i in c.instructions for name in promises)
 

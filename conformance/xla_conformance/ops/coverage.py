@@ -1,4 +1,4 @@
-"""Finds what no case of an op covers: values of its attributes, element types, sizes. Nothing should remain.
+"""Finds the values of attributes, element types and sizes that no case of an op covers. There should be none.
 
 It is computed from the instructions of the cases' modules and from the op table, not from the domains.
 """
@@ -32,7 +32,7 @@ _EXACT_SIZES = ("0", "1", *(str(2**k + i) for k in range(2, 13) for i in (-1, 0,
 
 
 def uncovered(cases: Iterable[OpCase], *, every_type: bool = True) -> list[Line]:
-    """Returns what the op table has and no case meets.
+    """Returns the values of the op table that no case covers.
 
     With `every_type`, every element type and every size has to be met. Without it, one of each group of sizes does.
     """
@@ -82,10 +82,10 @@ def _operand_counts(op: OpDef) -> list[str]:
 
 
 def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:
-    """Returns (domain, what, type or value) that no case of the quick profile meets, but for `NO_PAIR`.
+    """Returns each (domain, what, type or value) that no case of the quick profile covers, except those in `NO_PAIR`.
 
-    That is: what a domain shows in some type (values of attributes, sizes, ranks) but not in another usual one, and
-    values of two axes that are in no case together, or of one with a place and a size (`Domain.wanted`).
+    These are values (of attributes, sizes, ranks) that a domain shows in some type but not in another usual one; values
+    of two axes that are in no case together; and values that are in no case with a place and a size (`Domain.wanted`).
     """
     unmet: list[Line] = []
     for domain in DOMAINS.get(opcode, ()):

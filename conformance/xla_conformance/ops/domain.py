@@ -1,4 +1,4 @@
-"""Domains: what the cases of an op vary, and the function that makes a program of one choice."""
+"""Domains: the variations of an op's cases, and the function that makes a program of one choice."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _APART = (*(Group(t) for t in USUAL), *_REST)
 
 @dataclasses.dataclass(frozen=True)
 class Domain:
-    """What the cases of an op vary.
+    """The variations of an op's cases.
 
     Every choice of the axes makes a valid program: where values exclude each other, `build` takes the nearest that fit.
 
@@ -119,7 +119,7 @@ class Domain:
                 sized = {**sized, "rank": (0, *axes["rank"])}
             if every_type and not is_paired:
                 sized = {axis: members(values) for axis, values in sized.items()}
-            if sizes is self.sizes and not is_paired:  # what makes all dimensions alike changes the size
+            if sizes is self.sizes and not is_paired:  # a choice that makes all dimensions alike changes the size
                 sized = {a: [v for v in values if v != "every"] or values for a, values in sized.items()}
             array = f"{self.name}-{number}"
             chosen = choose_pairs(sized, seed, array, self.wanted()) if is_paired else choose_each(sized, seed, array)
@@ -146,7 +146,7 @@ class Domain:
             yield Choice({"type": element_type, **rows[number].values})
 
     def shown(self, choice: Choice, element_type: ElementType) -> frozenset[Feature]:
-        """Returns what the program of a choice shows in an element type: values of axes and of attributes."""
+        """Returns the features of a choice's program in an element type: values of axes and of attributes."""
         computations = self.program(choice, element_type).module.computations
         instructions = [i for c in computations for i in c.instructions if i.opcode == self.opcode]
         features = {feature for i in instructions for feature in shown_features(i)}

@@ -80,7 +80,7 @@ class ValueCase:
         return self._data.arguments
 
     def expected(self, arguments: Sequence[np.ndarray]) -> list[Expected]:
-        """What each result of a run should be."""
+        """The expected results of a run."""
         rule, dimensions = self.rule, self._data.dimensions
         broad = {self.element_type: wide_type(self.element_type)}
 
@@ -108,7 +108,7 @@ class ValueCase:
         return (x, constant) if self.form.constant else (constant, x)
 
     def _without_nan(self, expected: list[Expected], arguments: Sequence[np.ndarray]) -> list[Expected]:
-        """Makes free what is NaN in a wide type, if the result's type has no NaN."""
+        """Marks results as free that are NaN in a wide type, if the result's type has no NaN."""
         elements = [ElementType.from_numpy(e.value.dtype) for e in expected]
         without = [t.is_floating and not format_of(t).has_nan for t in elements]
         if not any(without):
@@ -129,7 +129,7 @@ class ValueCase:
         return _data(self.form, self.context.layouts == "mixed", self.seed, self.is_large)
 
     def without(self, held: Container[ElementType]) -> ValueCase | None:
-        """Returns what remains of the case on a device that holds some element types only."""
+        """Returns the part of the case for a device that holds only some element types."""
         form = self.form.without(held)
         return dataclasses.replace(self, form=form) if form is not None else None
 

@@ -1,4 +1,4 @@
-"""What an elementwise op is applied to, made from the op table: its variants for each element type.
+"""Forms: the variants of an elementwise op for each element type, made from the op table.
 
 The variants of an op are its attributes, the types of a conversion, operands that are scalars (`scalar`), and operands
 that are scalar constants (`constant`), which compilers simplify by value.
@@ -38,7 +38,7 @@ Attributes = tuple[tuple[str, Any], ...]
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """What an op is applied to, for operands of one element type.
+    """A variant of an op, for operands of one element type.
 
     Attributes:
         operands: the element type of each operand.

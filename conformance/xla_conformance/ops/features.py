@@ -1,4 +1,4 @@
-"""What an instruction shows of its op: values of attributes, numbers of operands, sizes and ranks of its arrays."""
+"""The features of an op that an instruction shows: values of attributes, numbers of operands, sizes and ranks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ELEMENTS = (256, 4096, 65536)
 
 
 def features_of(instruction: HloInstruction) -> Iterator[Feature]:
-    """Yields what the op table and `SIZES` have and the instruction has."""
+    """Yields the features in the op table and `SIZES` that the instruction has."""
     yield from _attribute_features(instruction)
     yield "operands", count_name(len(instruction.operands))
     for shape in _arrays(instruction):

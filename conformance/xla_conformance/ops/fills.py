@@ -177,7 +177,7 @@ def terms(count: int, accumulator: ElementType | None = None) -> Fill:
 
 
 def factors(count: int, accumulator: ElementType, bits: str = "even") -> tuple[Fill, Fill]:
-    """Returns what makes two arrays of whole numbers: sums of `count` products are exact in the accumulator.
+    """Returns the fills of two arrays of whole numbers, whose sums of `count` products are exact in the accumulator.
 
     Args:
         bits: whether the arrays have numbers of equally many bits ("even"), or "lhs" or "rhs" has most of them.
@@ -198,7 +198,7 @@ def factors(count: int, accumulator: ElementType, bits: str = "even") -> tuple[F
 
 
 def _capacity(element: ElementType) -> float:
-    """Returns up to which number a type has all whole numbers."""
+    """Returns the number up to which a type has all whole numbers."""
     part = element.component
     return min(2.0 ** (part.mantissa_bits + 1), format_of(part).largest) if part.is_floating else 1.0
 

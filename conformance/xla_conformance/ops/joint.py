@@ -21,7 +21,7 @@ from xla_core import Client
 from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
 BESIDE = pytest.StashKey[Sequence[pytest.Item]]()
-"""Where the worker keeps the tests that it runs together with the one that it starts, which is the first of them."""
+"""The stash key of the tests that the worker runs together; the first of them is the one that it starts."""
 
 
 _TOGETHER = 8
@@ -93,7 +93,7 @@ class JointRuns:
             self._results[name], results = (one, results[:count]), results[count:]
 
     def _require_device(self, device: int) -> None:
-        """Raises what a transfer raises if the device is lost: then the program that lost it stays the last one."""
+        """Raises the error of a transfer if the device is lost, so that the program that lost it stays the last one."""
         self._client.buffer_from_host(np.zeros(8, np.int32), device).to_numpy()
 
     def take(self, name: str) -> tuple[Placed, list[np.ndarray]] | None:

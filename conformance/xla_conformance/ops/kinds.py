@@ -30,9 +30,9 @@ def identity(name: str, element: ElementType) -> complex:
 
 
 def beside_identity(name: str, element: ElementType, count: int) -> Fill:
-    """Returns what makes a reducer's initial value that changes results: any that `fill_of` makes but the identity.
+    """Returns the fill of a reducer's initial value that changes results: any value of `fill_of` but the identity.
 
-    Where `fill_of` makes nothing else, as products of one-bit integers are all 1, it is the identity.
+    If `fill_of` makes nothing else, it is the identity: products of one-bit integers are all 1.
     """
     neutral = np.asarray(identity(name, element)).astype(element.dtype)
 
@@ -45,7 +45,7 @@ def beside_identity(name: str, element: ElementType, count: int) -> Fill:
 
 
 def of_kind(kind: str, name: str, element: ElementType, total: ElementType, count: int) -> Fill:
-    """Returns what makes arrays of a kind, or whole numbers where the type or the reducer has no such kind.
+    """Returns the fill of arrays of a kind, or of whole numbers if the type or the reducer has no such kind.
 
     Args:
         name: the reducer.
@@ -75,7 +75,7 @@ def of_kind(kind: str, name: str, element: ElementType, total: ElementType, coun
 
 
 def rows(name: str, element: ElementType, total: ElementType, along: Sequence[int]) -> Fill:
-    """Returns what makes arrays whose rows along some dimensions are of all kinds, by turns."""
+    """Returns the fill of arrays whose rows along some dimensions are of all kinds, by turns."""
 
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
         kept = [d for d in range(shape.rank) if d not in along]

@@ -15,7 +15,7 @@ _EACH = " ".join(map(str, (*(t.value for t in ElementType), *CONTEXTS)))
 
 
 def words_of_cases(opcode: Opcode) -> str:
-    """Returns what the names of an op's cases have, in lower case."""
+    """Returns the words in the names of an op's cases, in lower case."""
     return " ".join([_EACH, *_of_domains(opcode)]).lower()
 
 
@@ -29,6 +29,6 @@ def _of_domains(opcode: Opcode) -> Iterator[str]:
 
 
 def words_of_value_cases(opcode: Opcode) -> str:
-    """Returns what the names of an op's cases of special values have, in lower case."""
+    """Returns the words in the names of an op's cases of special values, in lower case."""
     values = [value for attribute in OPS[opcode].attributes.values() for value in attribute.values]
     return " ".join([_EACH, "to scalar constant", *values]).lower()

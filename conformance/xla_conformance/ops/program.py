@@ -1,4 +1,4 @@
-"""The program of a case while it is made: a module whose entry has one op under test, and what its parameters get."""
+"""The program of a case under construction: a module with one op under test in its entry, and the parameters' fills."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Program:
 
     Attributes:
         type: the element type of the case; where expected results need more precision, a wider one.
-        fills: what makes the argument of each parameter.
+        fills: the functions that make the argument of each parameter.
     """
 
     def __init__(self, opcode: Opcode, element_type: ElementType) -> None:

@@ -50,7 +50,7 @@ def reducer(p: Program, name: str, element_type: ElementType) -> HloComputation:
 
 
 def fill_of(name: str, element_type: ElementType, count: int, *, ends: bool = False) -> Fill:
-    """Returns what makes operands of which `count` are combined to one exact result, in any order.
+    """Returns the fill of operands of which `count` are combined to one exact result, in any order.
 
     With `ends`, large arrays of floats have an infinity and a NaN too.
     """

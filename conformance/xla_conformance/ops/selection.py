@@ -1,7 +1,8 @@
 """Which rows of a covering array have which element types: in each type, every value of every axis shows.
 
-A covering array with the type as an axis would only promise that the value is in a row of the type. Here each row says
-what its program shows (`features.shown_features`), so that a value counts only where a fault in it changes a result.
+A covering array with the type as an axis would only promise that the value is in a row of the type. Here each row has
+the features that its program shows (`features.shown_features`), so that a value counts only where a fault in it changes
+a result.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ def select_rows(
     """Returns rows with types: each row, each of the usual types with all that any row shows, each other type.
 
     Args:
-        shown: what each row shows.
+        shown: the features that each row shows.
         usual: the types that each meet everything.
-        others: types that take turns in what is left.
+        others: types that take turns in the remaining features.
     """
     order = [int(i) for i in random.permutation(len(shown))]
     uses = [0] * len(shown)

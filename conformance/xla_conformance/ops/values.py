@@ -15,7 +15,7 @@ import numpy as np
 from xla_core.hlo import ElementType, Shape
 
 Seed = int | Sequence[int] | np.random.Generator
-"""What `numpy.random.default_rng` takes."""
+"""A seed of `numpy.random.default_rng`."""
 
 
 # -- special values ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Programs that are composed of choices: how many parameters, how large, which are donated, what the results are, ...
+"""Programs that are composed of choices: the number and sizes of parameters, donations, kinds of results, ...
 
 A covering array chooses them, so that each two values of two axes meet in a program.
 """
@@ -21,7 +21,7 @@ _AXES: Axes = {
     "steps": (0, 1, 5),
     "results": ("one", "all", "twice", "passed on"),
 }
-"""What programs vary: the size is that of the first parameter and of the first result; `steps` make temporaries."""
+"""The axes of programs: the size is that of the first parameter and of the first result; `steps` make temporaries."""
 
 _LARGE = 70001
 _TRIPS = 3

@@ -1,4 +1,4 @@
-"""A family of small programs that together have everything an executable may have.
+"""A family of small programs that together have every feature of executables.
 
 Every result is exact for small integers, so that a device must return the reference evaluator's bits.
 """
@@ -169,7 +169,7 @@ ENTRY e {
 
 
 def donations() -> list[FamilyProgram]:
-    """Two programs that differ in what they may do with their argument."""
+    """Two programs that differ only in the donation of their argument."""
     body = "\n\nENTRY e {\n  x = f32[77] parameter(0)\n  ROOT r = f32[77] negate(x)\n}\n"
     said = {"kept": "", "donated": ", input_output_alias={ {}: (0, {}) }"}
     return [FamilyProgram(name, f"HloModule m{text}{body}") for name, text in said.items()]
@@ -182,7 +182,7 @@ def _files(folder_name: str) -> list[FamilyProgram]:
 
 
 WRITTEN: tuple[FamilyProgram, ...] = (*_files("family"), large_constants(), wide_program())
-"""Programs that each have something of their own."""
+"""Programs that each have a feature of their own."""
 
 FAMILY: tuple[FamilyProgram, ...] = (*WRITTEN, *(FamilyProgram(n, text) for n, text in composed_programs().items()))
 """All programs that run on one device without infeed and outfeed."""

@@ -77,7 +77,7 @@ def _errors(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, fl
 
 
 def print_comparison(console: Console, found: Comparison) -> None:
-    """Prints regressions, what was mended, larger errors and the levels."""
+    """Prints regressions, mended tests, changed errors and the levels."""
     for id, was, now, message in found.regressions[:_SHOWN]:
         console.print(f"[red]{was} -> {now}[/] {escape(id)}: {escape(message)}", soft_wrap=True)
     for id, was, now, _ in found.mended[:_SHOWN]:

@@ -1,4 +1,4 @@
-"""One failure as text: what is wrong, with which operands, and the command that runs it alone."""
+"""One failure as text: the fault, the operands, and the command that runs the test alone."""
 
 from __future__ import annotations
 

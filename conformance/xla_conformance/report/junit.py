@@ -20,7 +20,7 @@ _KINDS = {
 
 
 def write_junit(run: Run, file: Path) -> None:
-    """Writes a suite for each group. What is not supported or waived is skipped."""
+    """Writes a suite for each group. Tests that are not supported or waived are skipped."""
     document = JUnitXml(f"xla conform --backend {run.backend} --profile {run.profile}")
     for group in run.groups:
         suite, cases = TestSuite(group), []

@@ -16,7 +16,7 @@ _WRONG = tuple(state.value for state in State if state.is_wrong)
 
 
 def page(document: dict[str, Any], earlier: dict[str, Any] | None = None) -> str:
-    """Returns the page of a report. With an earlier report, it says what changed since."""
+    """Returns the page of a report. With an earlier report, it shows the changes since then."""
     types = {kind for op in document["ops"].values() for kind in op["types"]}
     return _template().render(
         report=document,

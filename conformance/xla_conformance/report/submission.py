@@ -22,7 +22,7 @@ _NEEDED = ("suite_version", "core_version", "contract_version", "backend_version
 
 
 def problems_of(folder: Path) -> list[str]:
-    """Returns what is wrong with a submission; nothing if it is right.
+    """Returns the problems of a submission; none if it is right.
 
     Raises:
         NotFoundError: there is no such folder.
@@ -77,7 +77,7 @@ def _complete(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _derived(document: dict[str, Any]) -> Iterator[str]:
-    """What doesn't follow from the results."""
+    """The fields that don't follow from the results."""
     run = from_json(document)
     again = json.loads(json.dumps(to_json(run)))
     for key in _DERIVED:

@@ -24,9 +24,8 @@ _COLORS = {State.PASS: "green", State.NOT_SUPPORTED: "yellow", State.WAIVED: "ye
 
 
 def print_report(console: Console, run: Run, folder: Path | None = None, steps: Sequence[str] = ()) -> None:
-    """Prints a row for each group, the first failures, what to add next, the levels and the verdict.
-
-    `folder` is where the report's files are, and `steps` are the lines of what to add next.
+    """Prints a row for each group, the first failures, the next steps, the levels and the verdict. `folder` is where
+    the report's files are, and `steps` are the lines of the next steps.
     """
     columns = [s for s in State if s in _ALWAYS or run.count(s)]
     table = Table("group", *(s.title for s in columns), "seconds", box=None, pad_edge=False)

@@ -2,7 +2,7 @@
 
 | module | what it does |
 |---|---|
-| `suite_run` | a whole run: starts it, adds what waivers change, returns all results |
+| `suite_run` | a whole run: starts it, applies waivers, returns all results |
 | `rounds` | the same with other seeds, again and again until the time is over |
 | `pool` | gives tests to workers, and replaces a worker that is lost |
 | `process` | one worker as its parent sees it: starts it, reads its events, kills it |

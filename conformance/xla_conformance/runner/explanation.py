@@ -28,7 +28,7 @@ class Explanation:
 
 
 def explain(error: BaseException) -> Explanation:
-    """Explains what a test raised."""
+    """Explains the exception of a test."""
     if isinstance(error, BaseExceptionGroup) and error.exceptions:
         first = explain(error.exceptions[0])
         many = f"It is the first of {len(error.exceptions)} different failures."

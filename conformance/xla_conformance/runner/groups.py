@@ -1,4 +1,4 @@
-"""Which tests share a program, and what becomes of them if it ends its process."""
+"""Groups of tests that share a program, and their results if the program ends its process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Groups:
         self._suspects: list[_Suspects] = []
 
     def arranged(self, tests: Sequence[str]) -> list[str]:
-        """Returns the tests with those of a group one after another, where the first of them was."""
+        """Returns the tests with those of a group one after another, at the place of the first of them."""
         members: dict[str, list[str]] = {}
         for test in tests:
             members.setdefault(self._group_of.get(test, test), []).append(test)
@@ -30,13 +30,13 @@ class Groups:
         return test in self._group_of and self._group_of[test] == self._group_of.get(following)
 
     def split(self, tests: Sequence[str], result: Result) -> None:
-        """Lets tests run alone from now on. `result` is what their program would have."""
+        """Lets tests run alone from now on. `result` is the result of their program."""
         for test in tests:
             self._group_of.pop(test, None)
         self._suspects.append(_Suspects(tuple(tests), set(tests), result))
 
     def judged(self, result: Result) -> Result:
-        """Returns a test's result, or that of the program that it had a part in, if no test explains that one."""
+        """Returns a test's result, or the result of its shared program if no test explains that."""
         for suspects in self._suspects:
             if result.id in suspects.left:
                 suspects.left.remove(result.id)

@@ -45,8 +45,8 @@ class Pool:
 
     Attributes:
         results: of all tests that ran, in the order they ended.
-        environment: what the first worker says of itself and of the device.
-        refusal: what the backend said as it refused to be opened; its tests did not run.
+        environment: the first worker's description of itself and of the device.
+        refusal: the backend's reason for refusing to be opened; its tests did not run.
         failed_stage: the first stage that failed: "start", "open" or "collect".
         problem: why not all tests ran.
         promises: the contract's sentences by test.

@@ -39,14 +39,15 @@ Events = queue.SimpleQueue[tuple["WorkerProcess", dict[str, Any]]]
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """What a worker runs.
+    """The tests that a worker runs.
 
     Attributes:
         groups: the groups whose files are collected.
         files: the names of the files to collect of these; empty for all.
         tests: the tests that are wanted of these, so that others needn't be made; empty for all.
         settings: options of the backend, NAME=VALUE, for the programs of the tests.
-        opens: what the worker opens first: "device"; "nothing", for tests that open no device; or "evaluator".
+        opens: the object that the worker opens first: "device"; "nothing", for tests that open no device; or
+            "evaluator".
     """
 
     backend: str
@@ -66,8 +67,9 @@ class WorkerProcess:
     """Starts a worker, sends it commands, puts its events into a queue and ends it.
 
     Attributes:
-        stage: what it does: "start", "open", "collect", "run", "wait" for other workers to end, "close" or "closed".
-        refusal: what it said as the device could not be opened.
+        stage: its current stage: "start", "open", "collect", "run", "wait" for other workers to end, "close" or
+            "closed".
+        refusal: its reason why the device could not be opened.
         test: the id of the test that it runs.
         clock: counts the seconds of the stage or the test in which the process could run.
         limit: how many of these the stage or the test may take.
@@ -93,7 +95,7 @@ class WorkerProcess:
         commands, self._commands = os.pipe()
         reader, writer = os.pipe()
         try:
-            with self._log.open("ab") as log:  # what several descriptors write is appended
+            with self._log.open("ab") as log:  # writes of several descriptors are appended
                 self._process = subprocess.Popen(
                     self._command(suite, commands, writer),
                     stdin=subprocess.DEVNULL,
@@ -188,7 +190,7 @@ class WorkerProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def stop(self) -> None:
-        """Kills it if it runs, and removes what it left."""
+        """Kills it if it runs, and removes its files."""
         self._kill()
         self._process.wait()
         with contextlib.suppress(OSError):
@@ -209,7 +211,7 @@ class WorkerProcess:
 
     @property
     def properties(self) -> dict[str, Any]:
-        """What the test recorded before the process ended."""
+        """The properties that the test recorded before the process ended."""
         id, properties = self._test.read()
         return properties if self.test and id == self.test else {}
 
@@ -228,7 +230,7 @@ class WorkerProcess:
         return f"printed:\n{tail}" if tail else ""
 
     def remains(self) -> str:
-        """What it printed last, the stacks of its threads, and the tests that it ran before."""
+        """Its last output, the stacks of its threads, and the tests that it ran before."""
         parts = [self.printed()]
         if stacks := _tail(self._folder / "stacks", 0, _STACK_LINES):
             parts.append(f"stacks:\n{stacks}")

@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def record_property(request: pytest.FixtureRequest) -> Callable[[str, Any], None]:
-    """Does what pytest's fixture does, and leaves each property to the parent, in case the test crashes."""
+    """Does the same as pytest's fixture, and passes each property to the parent, in case the test crashes."""
     worker = request.config.pluginmanager.get_plugin(_NAME)
     assert isinstance(worker, _Worker)
 
@@ -214,7 +214,7 @@ class _Worker:
         interrupted = ""
         with self._limited(self._config.getoption("xla_test_seconds")):
             try:
-                # What lives as long as the session is kept for the next test, whatever that is.
+                # Fixtures of the session are kept for the next test, whichever that is.
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=session)
             except BaseException as error:
                 interrupted = f"it raised {type(error).__name__}, which ends a process"
@@ -271,7 +271,7 @@ class _Worker:
         return report
 
     def _save(self, id: str, error: BaseException) -> None:
-        """Writes what the failure carries; of another exception, such as a compiler's, the program compiled last."""
+        """Writes the data of the failure; for another exception, such as a compiler's, the program compiled last."""
         artifacts = self._config.getoption("xla_artifacts")
         if not artifacts:
             return

@@ -20,7 +20,7 @@ _ROUNDINGS = 64
 
 
 def run_functions(module: Module, run: Run) -> tuple[str | None, int, int]:
-    """Returns what is wrong (or None), how many results were compared, and how many functions ran. Functions with
+    """Returns the first problem (or None), how many results were compared, and how many functions ran. Functions with
     dynamic shapes are only verified.
     """
     compared = ran = 0

@@ -198,7 +198,8 @@ def _with_blocks(op: Op, blocks: list[Block], operands: list[Value] | None = Non
 
 
 def plain(module: Module, recording: Recording | None = None, names: Iterable[str] = ()) -> Module:
-    """The module's functions without instruments, and those of `names` with them, which record what they see.
+    """The module's functions without instruments, and those of `names` with them, which record the values of their
+    operands.
 
     The latter have one more result, the order after all records. Once it is known, everything is recorded.
     """

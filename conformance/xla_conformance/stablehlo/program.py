@@ -94,7 +94,7 @@ class Program:
         self._wrong: _Check | None = None
 
     def check(self) -> tuple[str | None, int]:
-        """Runs the program and compares its values. Returns what is wrong, or None, and how many values were right."""
+        """Runs the program and compares its values. Returns a problem or None, and how many values were right."""
         self._observe()
         probed: list[tuple[str, np.ndarray]] = []
         compared: list[Event] = []

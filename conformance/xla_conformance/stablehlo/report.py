@@ -65,7 +65,7 @@ def _ran(count: int) -> str:
 
 
 def tables(run: Run) -> Iterator[Table | str]:
-    """What to print: a table of folders, a table of ops, and remarks on files."""
+    """The parts to print: a table of folders, a table of ops, and remarks on files."""
     found = to_json(run).get("stablehlo")
     if found is None:
         return

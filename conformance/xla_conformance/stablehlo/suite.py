@@ -52,8 +52,8 @@ _OP = re.compile(r"(?<![#!\w.])(?:stablehlo|chlo)\.[a-z_][\w-]*")
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The result of a case. `checks` is the number of compared values. `detail` says what was wrong, or "ran" for a
-    case that passed without a comparison. `proof` says why the file is wrong, if that is proved.
+    """The result of a case. `checks` is the number of compared values. `detail` describes the problem, or is "ran" for
+    a case that passed without a comparison. `proof` says why the file is wrong, if that is proved.
     """
 
     case: Case

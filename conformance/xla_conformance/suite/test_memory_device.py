@@ -100,7 +100,7 @@ def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator
             drain(executor, [*rest, *refilled])
             raise Failure(f"{freed} bytes were freed, but only {sum(b.size for b in refilled)} were allocated again.")
         drain(executor, [*rest, *refilled])
-        smaller = fill(executor, idle.description.memory_bytes // 256)  # what these leave must grow together again
+        smaller = fill(executor, idle.description.memory_bytes // 256)  # the gaps that these leave must merge again
         drain(executor, smaller)
         blocks = fill(executor)
         again = sum(block.size for block in blocks)
@@ -120,7 +120,7 @@ def test_a_block_larger_than_the_device_is_none(idle: Device, factor: int) -> No
     size = idle.description.memory_bytes * factor
     if idle.executor.allocate(min(size, (1 << 63) - 1)) is not None:
         raise Failure(f"`allocate` returns None if there isn't enough memory, but it gave {size} bytes.")
-    idle.executor.deallocate(allocated(idle.executor, SMALLEST))  # what was refused changes nothing
+    idle.executor.deallocate(allocated(idle.executor, SMALLEST))  # a refused allocation changes nothing
 
 
 @pytest.mark.promise("executor.deallocate")

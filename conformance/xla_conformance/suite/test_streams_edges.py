@@ -79,6 +79,6 @@ def test_work_comes_after_work(bench: DeviceBench, first: str) -> None:
             bench.look(stream, bench.cells[_CELL])
             bench.look(stream, bench.cells[_RESULT])
             if stream:
-                time.sleep(0.0003)  # the second stream does what it may do without the first
+                time.sleep(0.0003)  # the second stream does the work that doesn't depend on the first
             bench.release()
     bench.finish()

@@ -29,7 +29,7 @@ def _orders(rank: int) -> list[tuple[int, ...]]:
 def _moved(
     platform: Platform, executor: StreamExecutor, stream: Stream, array: np.ndarray, shape: Shape, *, immutable: bool
 ) -> np.ndarray:
-    """Transfers an array to the device and back in a layout, while the stream is held. Checks what lies behind it."""
+    """Transfers an array to the device and back in a layout, while the stream is held. Checks the bytes behind it."""
     manager, gate = platform.transfer_manager, Gate()
     size = manager.byte_size(shape)
     memory = allocated(executor, size + GUARD)

@@ -29,10 +29,11 @@ from xla_core.hlo import ElementType
 TYPES = (ElementType.C64, ElementType.C128)
 
 _INFINITE = frozenset({"divide", "multiply", "power"})
-"""Functions whose results, where they are too large, are infinite in some part, whatever the other is (C's G.3)."""
+"""Functions for which a result that is too large may be infinite in either part, whatever the other part is (C's G.3).
+"""
 
 _GROWTH = 1024
-"""The exponents up to which an error of a power's logarithm is allowed for within the power's own."""
+"""The exponents up to which the error of the logarithm is within the bound of the power's own error."""
 
 _SHARE = 10  # there are so many points of f32 for each point here
 _LEAST = 16

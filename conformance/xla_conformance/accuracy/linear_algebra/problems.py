@@ -1,4 +1,4 @@
-"""Problems of linear algebra: a program, its arguments, and what must hold of its results."""
+"""Problems of linear algebra: a program, its arguments, and the conditions on its results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def nothing(*results: Array) -> Mapping[str, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """A program, its arguments, and what its results must satisfy.
+    """A program, its arguments, and the conditions on its results.
 
     `residuals` computes errors by name, relative to norms. `facts` returns pairs (found, required) by name.
     """

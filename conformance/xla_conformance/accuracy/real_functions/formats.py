@@ -1,7 +1,7 @@
 """Number formats: rounding to nearest by searching in a table of all values, and errors in ULP.
 
-For a format of up to 16 bits, all values are listed and rounding searches the nearest one. So the rounding here shares
-no code with the evaluator or a backend.
+For a format of up to 16 bits, all values are listed and rounding searches the nearest one. The rounding here therefore
+shares no code with the evaluator or a backend.
 """
 
 from __future__ import annotations

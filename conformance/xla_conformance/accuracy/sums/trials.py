@@ -131,7 +131,7 @@ class _Total:
 
 
 def _last_op(program: str) -> str:
-    """What makes the results: "f32[5,18] dot(p0, p1), ..."."""
+    """The op that makes the results: "f32[5,18] dot(p0, p1), ..."."""
     return program.rsplit("ROOT r = ", 1)[-1].split("\n", 1)[0]
 
 

@@ -35,7 +35,7 @@ _AXES: dict[str, Any] = {
     "precision": PRECISIONS,
     "bits": BITS,
 }
-"""What dots vary.
+"""The axes of dots.
 
 `lhs` and `rhs` are the orders of batch, free and contracting dimensions in each operand. "crossed" lists the
 dimensions of one kind in descending order, so that lhs_contracting_dims={0,1} goes with rhs_contracting_dims={1,0}.

@@ -52,7 +52,7 @@ _AXES: dict[str, Any] = {
     "promise": ("none", "sorted", "unique", "both"),
     "large": ("operand", "indices"),
 }
-"""What gathers and scatters vary.
+"""The axes of gathers and scatters.
 
 `roles` has a letter for each dimension of the operand: collapsed (inserted), window, batching. The rest of the axes say
 which of them the indices map, where index vectors are in the array of indices, how many batch dimensions it has, where
@@ -368,7 +368,7 @@ def _places(size: int, count: int, *, distinct: bool) -> Fill:
         values = np.resize(inside, count)
         beyond = np.arange(count) >= size if distinct else np.arange(count) % 7 == 3
         values[beyond] = (size + np.arange(count) * random.choice([1, -3]) - 1)[beyond]
-        if distinct:  # what is left over is out of bounds, each at a place of its own
+        if distinct:  # the remaining indices are out of bounds, each at a place of its own
             values[beyond] = size + 5 + np.flatnonzero(beyond)
         return random.permutation(values).reshape(shape.dimensions).astype(shape.dtype)
 
@@ -383,7 +383,7 @@ def _usual_indices(p: Program, turn: int, count: int, fill: Fill) -> HloInstruct
 
 @domain(Opcode.SCATTER, variant="usual", rule=EQUAL, sizes=_LENGTHS, empty=(), places=("minor",))
 def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
-    """What programs scatter most: elements and rows, replaced or combined by each reducer; and nothing at all."""
+    """The most usual scatters: elements and rows, replaced or combined by each reducer; and scatters of nothing."""
     results = []
     names = dict.fromkeys(known_reducer(name, p.type) for name in NAMES)
     for number, name in enumerate(["replace", *names, "replace", "add"]):
@@ -405,7 +405,7 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
 
 @domain(Opcode.GATHER, variant="usual", sizes=_LENGTHS, empty=(), places=("minor",))
 def _usual_gather(p: Program, c: Choice) -> HloInstruction:
-    """What programs gather most: elements and rows, by some indices and by none."""
+    """The most usual gathers: elements and rows, by some indices and by none."""
     results = []
     for row, count in (((), c.size + 3), ((5,), c.size + 3), ((5,), 0)):
         operand = p.parameter((c.size, *row))

@@ -1,4 +1,4 @@
-"""Domains of dot: products of matrices and vectors of many sizes, and what their elements are."""
+"""Domains of dot: products of matrices and vectors of many sizes, with several kinds of elements."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ _PART = 8
 def _algorithm(p: Program, c: Choice) -> HloInstruction:
     """One operand has all bits that the algorithm keeps, the other so few that results are exact.
 
-    Or two terms cancel, beside which the other terms are so small that a narrower accumulator loses them.
+    Or two large terms cancel, and the other terms are so small that a narrower accumulator loses them.
     """
     kept, accumulator = _ALGORITHMS[c.algorithm]
     made = accumulator if c.result == "accumulator" and accumulator.bit_width > p.type.bit_width else p.type
@@ -164,7 +164,8 @@ def _algorithm(p: Program, c: Choice) -> HloInstruction:
 
 
 def _cancelling(bits: int) -> tuple[Fill, Fill]:
-    """Returns what makes operands whose first and last product are 2^bits and -2^bits, and whose others are 1 or -1.
+    """Returns the fills of operands whose first and last products are 2^bits and -2^bits, and whose other products are
+    1 or -1.
 
     The powers of two are shared out between the operands, as types have few exponents.
     """

@@ -1,7 +1,7 @@
 """Domains of random bits and numbers.
 
-A program of rng gives what doesn't depend on the numbers: whether they are in their range, and whether their mean,
-their spread and their neighbours are what the distribution says, within six standard deviations.
+A program of rng returns properties that don't depend on the single numbers: whether they are in their range, and
+whether their mean, their spread and their neighbours fit the distribution within six standard deviations.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _differ(p: Program, first: HloInstruction, second: HloInstruction) -> HloIns
 def _takes_all_bits(p: Program, numbers: HloInstruction) -> HloInstruction:
     """Adds whether the last bits but a few of the numbers vary: each number is a multiple of few of the type's steps.
 
-    Of floats that are the bits which a number of full precision from 0 to 1 has; all but the largest numbers have more.
+    For floats, these are the bits of a number of full precision in [0, 1); all but the largest numbers have more.
     """
     element, unsigned = p.type, unsigned_type(p.type)
     bits = p.add(Opcode.BITCAST_CONVERT, numbers, shape=numbers.shape.with_element_type(unsigned))

@@ -34,7 +34,7 @@ WINDOW_AXES: dict[str, Any] = {
     "base": (1, 2, 3),
     "dilation": (1, 2, 3),
 }
-"""What the window of the chosen dimension varies. Windows of the other dimensions are small and differ."""
+"""The axes of the window of the chosen dimension. Windows of the other dimensions are small and differ."""
 
 _OTHERS = (
     WindowDimension(size=2, stride=1, padding_low=0, padding_high=1),
