@@ -48,10 +48,11 @@ def require_bits(
 def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Returns which elements of two arrays of one type and shape have the same bits.
 
-    Integers of less than 8 bits are compared by value, because numpy may extend their sign within a byte or not.
+    Integers of less than 8 bits are compared by value, because numpy may extend their sign within a byte or not. A
+    truth value is a byte of 0 or 1: numpy takes each other byte for true, and counts with it.
     """
     element = ElementType.from_numpy(a.dtype)
-    if not (element.is_floating or element.is_complex):
+    if not (element.is_floating or element.is_complex or element is ElementType.PRED):
         return np.asarray(a == b)
     width = min(element.byte_width, 8)
     bits = np.dtype(f"u{width}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -90,10 +91,12 @@ def snapshot(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
 def _element(arrays: Sequence[np.ndarray], number: int, index: Sequence[int] | None) -> str:
     if number >= len(arrays) or index is None or len(index) != arrays[number].ndim:
         return ""
-    element = np.asarray(arrays[number])[tuple(index)]
-    if element.dtype.kind in "biu":
+    at: tuple[Any, ...] = (*index, ...)  # the element as an array, which keeps the byte of a truth value
+    element = np.asarray(arrays[number])[at]
+    kind, data = element.dtype.kind, element.tobytes()
+    if kind in "iu" or (kind == "b" and data in (b"\0", b"\1")):
         return str(element)
-    return f"{element} (0x{element.tobytes()[::-1].hex()})"
+    return f"{element} (0x{data[::-1].hex()})"
 
 
 def require_equal(

@@ -33,6 +33,14 @@ def test_integers_of_few_bits_are_compared_by_value() -> None:
     assert same_bits(values, (values.view(np.uint8) & 0x0F).view(ml_dtypes.int4)).all()
 
 
+def test_a_truth_value_is_a_byte_of_0_or_1() -> None:
+    got, wanted = np.array([0, 1, 255], np.uint8).view(np.bool_), np.array([False, True, True])
+    assert same_bits(got, wanted).tolist() == [True, True, False]
+    assert same_bits(got[2].reshape(()), wanted[2].reshape(())).shape == ()
+    with pytest.raises(Failure, match=r"1 of 3 elements are wrong. Result 0 at \[2\]: got True \(0xff\)"):
+        require_bits("Bits.", [got], [wanted])
+
+
 def test_a_failure_names_the_first_wrong_element() -> None:
     right = np.arange(6, dtype=np.float32).reshape(2, 3)
     wrong = right.copy()

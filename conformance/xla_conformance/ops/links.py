@@ -86,7 +86,7 @@ def _elementwise(op: OpDef) -> Iterator[Link]:
     elif op.arity == 2:
         yield Link(f"{code}.left", code, lambda v, o: _add(v, code, v, o))
         yield Link(f"{code}.right", code, lambda v, o: _add(v, code, o, v))
-        for number in (0, 1):
+        for number in (0, 1, 3):
             yield Link(f"{code}.{number}", code, _with_number(code, number))
 
 
@@ -104,7 +104,17 @@ def _comparison(direction: str) -> Make:
 
 
 def _with_number(opcode: Opcode, number: float) -> Make:
-    return lambda value, _: _add(value, opcode, value, _constant(value, number))
+    other = number + 2 if number > 1 else number  # 0 and 1 may stay: passes drop them
+
+    def apply(value: HloInstruction, _: HloInstruction) -> HloInstruction:
+        return _add(value, opcode, value, _constant(value, _turned(value, opcode, number, other)))
+
+    return apply
+
+
+def _turned(value: HloInstruction, opcode: Opcode, first: float, second: float) -> float:
+    """Returns the second number for the op's own result: a pass that joins the two must take both into account."""
+    return second if value.opcode == opcode else first
 
 
 def _chosen(value: HloInstruction, other: HloInstruction) -> HloInstruction:
@@ -112,6 +122,11 @@ def _chosen(value: HloInstruction, other: HloInstruction) -> HloInstruction:
     if value.shape.element_type is _T.PRED and value.opcode == Opcode.COMPARE:
         return _add(value, Opcode.SELECT, value, *value.operands)
     return _add(value, Opcode.SELECT, _add(value, Opcode.COMPARE, other, other, direction="EQ"), value, other)
+
+
+def _clamped(value: HloInstruction) -> HloInstruction:
+    low, high = (_constant(value, _turned(value, Opcode.CLAMP, n, n + 1)) for n in (0, 1))
+    return _add(value, Opcode.CLAMP, low, value, high)
 
 
 def _reshaped(value: HloInstruction, *dimensions: int) -> HloInstruction:
@@ -130,8 +145,10 @@ def _broadcast(value: HloInstruction, place: int) -> HloInstruction:
     return _add(value, Opcode.BROADCAST, value, shape=Shape(value.shape.element_type, tuple(sizes)), dimensions=kept)
 
 
-def _sliced(value: HloInstruction, start: int, stride: int) -> HloInstruction:
-    parts = tuple(SliceDimension(min(start, n - 1), n, stride) for n in value.shape.dimensions)
+def _sliced(value: HloInstruction, start: int, end: int, stride: int) -> HloInstruction:
+    """Leaves out elements at both ends of each dimension, as far as one is left."""
+    begun = [(min(start, n - 1), n) for n in value.shape.dimensions]
+    parts = tuple(SliceDimension(first, max(n - end, first + 1), stride) for first, n in begun)
     return _add(value, Opcode.SLICE, value, slice=parts)
 
 
@@ -139,22 +156,32 @@ def _padded(value: HloInstruction, low: int, high: int, interior: int) -> HloIns
     padding = (PaddingDimension(low, high, interior),) * len(value.shape.dimensions)
     scalar = Shape(value.shape.element_type, ())
     assert value.parent is not None
-    edge = value.parent.constant(np.asarray(1).astype(scalar.dtype), scalar)
+    edge = value.parent.constant(np.asarray(_turned(value, Opcode.PAD, 1, 0)).astype(scalar.dtype), scalar)
     return _add(value, Opcode.PAD, value, edge, padding=padding)
 
 
-def _dynamic(value: HloInstruction, start: int) -> HloInstruction:
-    """Takes a slice whose start is a constant beyond the end, or before the beginning."""
+def _start(value: HloInstruction, start: int, *, is_known: bool) -> HloInstruction:
+    """Adds a start of slices: a constant, or one of two that the value's first element chooses as the program runs."""
     assert value.parent is not None
-    places = [value.parent.constant(np.int32(start)) for _ in value.shape.dimensions]
+    places = [value.parent.constant(np.int32(n)) for n in (start, start - 2)]
+    if is_known:
+        return places[0]
+    parts = tuple(SliceDimension(0, 1) for _ in value.shape.dimensions)
+    first = _reshaped(_add(value, Opcode.SLICE, value, slice=parts))
+    zero = _constant(first, 0)
+    return _add(value, Opcode.SELECT, _add(value, Opcode.COMPARE, first, zero, direction="EQ"), *places)
+
+
+def _dynamic(value: HloInstruction, start: int, *, is_known: bool) -> HloInstruction:
+    """Takes a slice whose start is beyond the end, or before the beginning."""
+    places = [_start(value, start, is_known=is_known)] * value.shape.rank
     sizes = tuple(max(n - 1, 1) for n in value.shape.dimensions)
     return _add(value, Opcode.DYNAMIC_SLICE, value, *places, dynamic_slice_sizes=sizes)
 
 
-def _updated(value: HloInstruction, other: HloInstruction, start: int) -> HloInstruction:
+def _updated(value: HloInstruction, other: HloInstruction, start: int, *, is_known: bool) -> HloInstruction:
     """Replaces half of the elements along each dimension by others; beyond the end, those at the end."""
-    assert value.parent is not None
-    places = [value.parent.constant(np.int32(start)) for _ in value.shape.dimensions]
+    places = [_start(other, start, is_known=is_known)] * value.shape.rank
     parts = tuple(SliceDimension(n // 2, n) for n in other.shape.dimensions)
     update = _add(other, Opcode.SLICE, other, slice=parts)
     return _add(value, Opcode.DYNAMIC_UPDATE_SLICE, value, update, *places)
@@ -188,7 +215,8 @@ def _reduced(value: HloInstruction, dimension: int, number: int) -> HloInstructi
     a, b = (made.parameter(i, scalar) for i in range(2))
     made.set_root(made.add(Opcode.ADD if element.is_integral else Opcode.MAXIMUM, a, b))
     assert value.parent is not None
-    start = value.parent.constant(np.asarray(number).astype(scalar.dtype))
+    first = _turned(value, Opcode.REDUCE, number, number + 4)
+    start = value.parent.constant(np.asarray(first).astype(scalar.dtype))
     return _add(value, Opcode.REDUCE, value, start, dimensions=(dimension,), to_apply=made)
 
 
@@ -219,7 +247,7 @@ def _swapped(value: HloInstruction) -> HloInstruction:
 
 _OTHERS: dict[Opcode, dict[str, Make]] = {
     Opcode.SELECT: {"select": _chosen},
-    Opcode.CLAMP: {"clamp": lambda v, o: _add(v, Opcode.CLAMP, _constant(v, 0), v, _constant(v, 1))},
+    Opcode.CLAMP: {"clamp": lambda v, _: _clamped(v)},
     Opcode.REDUCE_PRECISION: {
         "reduce-precision.5": lambda v, _: _add(v, Opcode.REDUCE_PRECISION, v, exponent_bits=5, mantissa_bits=10),
         "reduce-precision.8": lambda v, _: _add(v, Opcode.REDUCE_PRECISION, v, exponent_bits=8, mantissa_bits=7),
@@ -237,19 +265,23 @@ _OTHERS: dict[Opcode, dict[str, Make]] = {
         "reverse.all": lambda v, _: _add(v, Opcode.REVERSE, v, dimensions=tuple(range(v.shape.rank))),
         "reverse.first": lambda v, _: _add(v, Opcode.REVERSE, v, dimensions=(0,)),
     },
-    Opcode.SLICE: {"slice.start": lambda v, _: _sliced(v, 1, 1), "slice.stride": lambda v, _: _sliced(v, 0, 2)},
-    Opcode.PAD: {"pad.edges": lambda v, _: _padded(v, 1, 2, 1), "pad.crop": lambda v, _: _padded(v, -1, 1, 0)},
+    Opcode.SLICE: {"slice.ends": lambda v, _: _sliced(v, 1, 1, 1), "slice.stride": lambda v, _: _sliced(v, 0, 0, 2)},
+    Opcode.PAD: {
+        "pad.edges": lambda v, _: _padded(v, 1, 2, 0),
+        "pad.interior": lambda v, _: _padded(v, 0, 1, 1),
+        "pad.crop": lambda v, _: _padded(v, -1, 1, 0),
+    },
     Opcode.CONCATENATE: {
         "concatenate.last": lambda v, o: _add(v, Opcode.CONCATENATE, v, o, dimensions=(v.shape.rank - 1,)),
         "concatenate.first": lambda v, o: _add(v, Opcode.CONCATENATE, o, v, dimensions=(0,)),
     },
     Opcode.DYNAMIC_SLICE: {
-        "dynamic-slice.above": lambda v, _: _dynamic(v, 99),
-        "dynamic-slice.below": lambda v, _: _dynamic(v, -9),
+        "dynamic-slice.above": lambda v, _: _dynamic(v, 99, is_known=False),
+        "dynamic-slice.below": lambda v, _: _dynamic(v, -9, is_known=True),
     },
     Opcode.DYNAMIC_UPDATE_SLICE: {
-        "dynamic-update-slice.start": lambda v, o: _updated(v, o, 0),
-        "dynamic-update-slice.above": lambda v, o: _updated(v, o, 99),
+        "dynamic-update-slice.start": lambda v, o: _updated(v, o, 0, is_known=True),
+        "dynamic-update-slice.above": lambda v, o: _updated(v, o, 99, is_known=False),
     },
     Opcode.GATHER: {
         "gather.first": lambda v, _: _taken(v, 0),

@@ -9,7 +9,7 @@ from xla_conformance.ops.compositions import Composition, compositions
 from xla_conformance.ops.links import links
 
 from xla_core import evaluate
-from xla_core.hlo import OPS, ElementType, Opcode
+from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode
 
 _F32 = ElementType.F32
 
@@ -55,6 +55,34 @@ def test_programs_are_compiled_at_several_levels(seed: int) -> None:
     assert levels[Opcode.PAD] == levels[Opcode.REDUCE] == {0, 1, 2}
     assert all(2 in some and len(some) > 1 for some in levels.values())
     assert set().union(*(some for opcode, some in levels.items() if OPS[opcode].is_elementwise)) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("opcode", "place"),
+    [(Opcode.PAD, 1), (Opcode.REDUCE, 1), (Opcode.CLAMP, 2), (Opcode.MULTIPLY, 1), (Opcode.ADD, 1)],
+)
+def test_an_op_of_its_own_result_has_other_constants(opcode: Opcode, place: int) -> None:
+    """A pass that joins the two and takes one constant for both then gives another result."""
+    module = _quick(0)[opcode].module()
+    assert module is not None
+    pairs = [(i, o) for i in module.entry.instructions for o in i.operands if {i.opcode, o.opcode} == {opcode}]
+    numbers = [{_number(i.operand(place)) for i in pair} for pair in pairs]
+    assert any(len(number) == 2 and None not in number for number in numbers)
+
+
+def _number(i: HloInstruction) -> float | None:
+    """The value of a scalar constant, or of one that is broadcast."""
+    if i.opcode == Opcode.BROADCAST:
+        return _number(i.operand(0))
+    return float(np.ravel(i.literal.value)[0]) if i.opcode == Opcode.CONSTANT else None
+
+
+@pytest.mark.parametrize("opcode", [Opcode.DYNAMIC_SLICE, Opcode.DYNAMIC_UPDATE_SLICE])
+def test_starts_of_slices_are_constants_and_values(opcode: Opcode) -> None:
+    module = _quick(0)[opcode].module()
+    assert module is not None
+    starts = {i.operands[-1].opcode for i in module.entry.instructions if i.opcode == opcode}
+    assert starts == {Opcode.CONSTANT, Opcode.SELECT}
 
 
 def test_all_pairs_of_values_meet() -> None:

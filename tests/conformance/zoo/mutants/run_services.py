@@ -116,7 +116,7 @@ class OneListOfArguments(TemplateExecutable):
 @_runs(
     "executable.run",
     "A program runs with the replica's number for the partition's, and the other way round.",
-    select="collectives",
+    select="test_ids_are or test_devices_meet",
 )
 class ExchangesIds(TemplateExecutable):
     def execute_async_on_stream(self, run_options, arguments):

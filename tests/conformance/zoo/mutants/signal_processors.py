@@ -24,15 +24,6 @@ def signed_starts(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays 
     return recomputed(i, [operands[0], *zero], right)
 
 
-@_says("reduce", "to_apply", "of several operands goes through them backwards")
-def several_backwards(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
-    if len(operands) < 4:
-        return None
-    half = len(operands) // 2
-    axes = tuple(i.attribute("dimensions"))
-    return recomputed(i, [*(np.flip(o, axes).copy() for o in operands[:half]), *operands[half:]], right)
-
-
 @_says("gather", "indices", "counts negative indices from the end")
 def from_the_end(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
     if operands[1].dtype.kind != "i" or not operands[1].size or (operands[1] >= 0).all():
@@ -146,20 +137,20 @@ def nan_to_bound(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays |
     return [np.where(np.isnan(operands[1]), np.broadcast_to(operands[0], right[0].shape), right[0])]
 
 
-def _constants(found):
-    return f"double 0x{int(found[1], 16) >> 8 << 8:016X}"
-
-
 _CODE = (
     ("fneg-sub", "Negations subtract from zero.", r"= fneg (half|float|double) (%\S+)", r"= fsub \1 0.0, \2"),
     ("half-away", "Halves are rounded away from zero.", "roundeven", "round"),
     (
         "fptosi-raw",
-        "Conversions to integers don't look at the range.",
-        r"= call (i\d+) @llvm\.fpto([su])i\.sat\.\w+\.\w+\((half|float|double) (%\S+)\)",
-        r"= fpto\2i \3 \4 to \1",
+        "Conversions of too large floats to signed integers give the lowest number.",
+        r"( = fptosi \S+ \S+ to (i32|i64)\n *%\S+ = select i1 %\S+, \2 )(2147483647|9223372036854775807),",
+        lambda m: f"{m[1]}{-int(m[3]) - 1},",
     ),
     ("nonnegative-bytes", "Unsigned bytes are said to be below 128.", r"= zext (?=i8 )", "= zext nneg "),
     ("all-ones-truth", "Truth values are stored with all bits set.", r"= zext (?=i1 \S+ to i8)", "= sext "),
 )
-MUTANTS += [native_mutant(f"signal-{name}", fault, replaced(pattern, text)) for name, fault, pattern, text in _CODE]
+_SELECT = {"fptosi-raw": "[convert-"}
+MUTANTS += [
+    native_mutant(f"signal-{name}", fault, replaced(pattern, text), select=_SELECT.get(name, "test_ops"))
+    for name, fault, pattern, text in _CODE
+]
