@@ -1,4 +1,4 @@
-"""What the PJRT bridge costs: `python -m benchmarks.bridge` times JAX's calls on a backend beside those on JAX's CPU.
+"""The cost of the PJRT bridge: `python -m benchmarks.bridge` times JAX's calls on a backend beside those on JAX's CPU.
 
 Both run in this process in turn. Times are CPU time of the calling thread, so that other work on the machine matters
 little. `--devices 8` times programs on several devices in place of one, in CPU time of all threads.

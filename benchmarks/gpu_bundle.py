@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 OWN = (".", "./backends/gpu", "./conformance")
 LEFT_OUT = ("numpy",)
-"""What the machine has. Its numpy must be the one that its JAX was built for."""
+"""Packages that the machine has. Its numpy must be the one that its JAX was built for."""
 
 _LARGE = 1 << 20
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")

@@ -4,7 +4,7 @@
 
 Each section runs in a process of its own: a fault of the device, a missing library or a lack of time costs only its
 figures, and becomes a line of the table. Without a GPU the emulated device is measured, which shows only that the
-script works. `make gpu-bundle` collects what a machine without network lacks.
+script works. `make gpu-bundle` collects the packages that a machine without network lacks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from benchmarks.gpu.sections import Choice
 
 GRACE_SECONDS = 10.0
-"""How long after its time a section is ended."""
+"""The seconds beyond its own time after which a section is killed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure_section(name: str, choice: Choice, factor: float, seconds: float) -> list[Row]:
-    """Runs a section in a process of its own. What it measured before it failed is kept."""
+    """Runs a section in a process of its own. Rows that it measured before it failed are kept."""
     with tempfile.TemporaryDirectory() as folder:
         file, log = Path(folder, "rows.jsonl"), Path(folder, "log")
         command = [sys.executable, "-m", "benchmarks.gpu_report", "--section", name, "--seconds", str(factor)]
@@ -112,7 +112,7 @@ def _section(name: str, choice: Choice, factor: float, file: Path) -> int:
 
 
 def _device() -> Row:
-    """What is measured, as a process of its own says: the parent never opens the device."""
+    """The description of the measured device, from a process of its own: the parent never opens the device."""
     code = (
         "import xla_core; d = xla_core.Client('gpu').devices[0].description; "
         "print(d.name + '; there is no GPU, so the figures are those of the emulator' * d.simulated)"
@@ -132,7 +132,7 @@ def _run_once(program: Path) -> int:
 
 
 def _count(program: Path) -> int:
-    """Prints what the emulator counts while it runs a program, as JSON."""
+    """Prints the emulator's counts of a program's run as JSON."""
     os.environ["XLA_CORE_FLAGS"] = f"{os.environ.get('XLA_CORE_FLAGS', '')} --xla_gpu_emulate".strip()
     from benchmarks.gpu.sections import run_once
 

@@ -18,7 +18,7 @@ SECONDS = 120
 
 
 def in_fresh_process(test: Callable[[], None]) -> Callable[[], None]:
-    """Makes a test without fixtures run in a new interpreter. It fails with what that process printed."""
+    """Makes a test without fixtures run in a new interpreter. It fails with the output of that process."""
 
     @functools.wraps(test)
     def run() -> None:

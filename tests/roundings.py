@@ -9,7 +9,7 @@ import numpy as np
 def assert_within(roundings: float, got: np.ndarray, want: np.ndarray, label: str = "") -> None:
     """Types and shapes are the same, and |got - want| <= roundings * eps(type) * the largest magnitude in `want`.
 
-    What isn't finite must be the same, and so must integers and booleans. (A sum of n terms in another order has at
+    Infinities and NaN must be the same, and so must integers and booleans. (A sum of n terms in another order has at
     most about n, of random terms about the root of n.)
     """
     assert (got.dtype, got.shape) == (want.dtype, want.shape), label

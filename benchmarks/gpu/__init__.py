@@ -1,1 +1,1 @@
-"""What `benchmarks/gpu_report.py` measures on one GPU."""
+"""The measurements of `benchmarks/gpu_report.py` on one GPU."""

@@ -1,4 +1,4 @@
-"""What NVIDIA's profiler (ncu) counts in a program's kernels, beside what the emulator counts."""
+"""The counts of NVIDIA's profiler (ncu) for a program's kernels, beside the emulator's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     ),
     "warp_instructions": ("smsp__inst_executed.sum",),
 }
-"""The emulator's counters, and the profiler's metrics whose sum is the same thing."""
+"""The emulator's counters, and the profiler's metrics whose sum is the same count."""
 
 
 def find_profiler() -> str | None:

@@ -26,7 +26,7 @@ from benchmarks.measure import geometric_mean, measure
 from benchmarks.suite import Benchmark, load
 
 MEMORY_BOUND = frozenset({"elementwise", "reduction", "norm", "movement"})
-"""Groups of programs whose time is that of reading the arguments and writing the results once."""
+"""Groups of programs that take as long as reading the arguments and writing the results once."""
 
 STEPS = 32
 """Kernels of the program whose launches are timed with and without a graph."""
@@ -36,7 +36,7 @@ COUNTED = ("elementwise_chain", "reduce_rows", "softmax", "transpose")
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What is measured: the programs of a directory, or those of these names and groups; for `conform`, tests."""
+    """The programs to measure: all of a directory, or those of these names and groups; for `conform`, the tests."""
 
     directory: Path
     only: tuple[str, ...] = ()
@@ -187,7 +187,7 @@ def launch(choice: Choice, seconds: float) -> Iterator[Row]:
 
 
 def counters(choice: Choice, seconds: float) -> Iterator[Row]:
-    """What the emulator's checked engine counts, against the profiler."""
+    """The counts of the emulator's checked engine, against the profiler's."""
     ncu = find_profiler()
     programs = [b for b in choice.programs if choice.only or b.name in COUNTED]
     for benchmark, budget in shared(programs, seconds):
@@ -251,7 +251,7 @@ def chain_program(steps: int) -> str:
 
 
 def shared(items: Sequence[Any], seconds: float) -> Iterator[tuple[Any, float]]:
-    """Each item, with its part of the time that is left."""
+    """Each item, with its share of the remaining time."""
     deadline = time.monotonic() + seconds
     for number, item in enumerate(items):
         yield item, max(0.0, deadline - time.monotonic()) / (len(items) - number)
@@ -293,4 +293,4 @@ SECTIONS: Mapping[str, tuple[Callable[[Choice, float], Iterator[Row]], float]] =
     "JAX": (speed, 100.0),
     "conform": (conform, 190.0),
 }
-"""Section -> its function and its seconds: in all less than ten minutes, with the time to end them."""
+"""Section -> its function and its seconds. The sum, with the time to end the sections, is less than ten minutes."""

@@ -19,8 +19,8 @@ def copy_program(count: int) -> str:
 class DeviceTimer:
     """Times calls that enqueue work and return.
 
-    The device is kept busy while the host enqueues, so that the work that is timed runs without gaps. The time of what
-    keeps it busy is subtracted.
+    The device is kept busy while the host enqueues, so that the work that is timed runs without gaps. The time of the
+    work that keeps it busy is subtracted.
 
     Args:
         client: its first device is timed.

@@ -11,7 +11,7 @@ from xla_core.hlo import HloModule, Tolerance, compare_arrays
 
 
 class Failure(AssertionError):
-    """A result that differs from what the contract or the reference evaluator says.
+    """A result that differs from the contract's or the reference evaluator's.
 
     The runner prints it without Python source, and writes the module and the arrays into the report's folder.
 

@@ -28,7 +28,7 @@ class Score:
     """The result of a run for a level.
 
     Attributes:
-        reached: whether the device has what the level needs, and every level below it too.
+        reached: whether the device meets the requirements of the level, and of every level below it.
         ops_working, ops: how many of the level's ops work, and how many are tested.
         claimed: the percentage of the level's tests that the backend claims to pass.
         next: the next step towards the level, or empty.

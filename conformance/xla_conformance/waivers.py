@@ -79,7 +79,7 @@ def apply_waivers(
 
     Args:
         results: the results of a run.
-        waivers: the waivers.
+        waivers: as read from the file.
         complete: whether all tests ran; else a waiver may match nothing.
         today: the day on which waivers must not have expired; by default today.
     """

@@ -34,17 +34,15 @@ _STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
 
 @dataclasses.dataclass(slots=True)
 class AmdgpuKernel:
-    """What a launch must know: the threads of a block, and how much scratch memory each thread of the grid needs."""
+    """The figures that a launch needs: the threads of a block, and the scratch memory of each thread of the grid."""
 
     threads: int
     scratch_bytes: int = 0
 
 
 class AmdgpuAbi(GpuAbi):
-    """Kernels are `amdgpu_kernel name(buffer, ..., scratch)`.
-
-    `kernels` has the figures of each that was emitted, by name. `scratch` is a buffer for all threads of the grid, or
-    any buffer if they need none.
+    """Kernels are `amdgpu_kernel name(buffer, ..., scratch)`. `kernels` has the figures of each emitted kernel, by
+    name. `scratch` is a buffer for all threads of the grid, or any buffer if they need none.
     """
 
     triple = "amdgcn-amd-amdhsa"

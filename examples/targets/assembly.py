@@ -2,8 +2,8 @@
 
     python -m examples.targets.assembly gfx942 program.mlir
 
-A compiler that runs nothing yet takes a `TargetAbi`, and a `TargetConfig` that declares what the shared emitter has
-code for. The core's passes rewrite the program into that.
+A compiler that runs nothing yet needs a `TargetAbi`, and a `TargetConfig` that declares the ops that the shared emitter
+supports. The core's passes rewrite the program into these ops.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TARGET_PASSES = (
 )
 
 _FUSION_ON_GRIDS = FusionPreferences(costs=FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0))
-"""For devices whose threads compute faster than memory moves bytes, and whose launches are dear."""
+"""For devices whose threads compute faster than memory moves bytes, and whose launches are expensive."""
 
 
 class AssemblyExecutable(Executable):

@@ -16,8 +16,8 @@ _VECTOR_BITS = 1024
 class HexagonAbi(LoopAbi):
     """Kernels are loops over their part of the work, which LLVM writes with HVX instructions.
 
-    HVX computes floats by the rules of IEEE 754 from v73 on; `hvx-qfloat`, which earlier ones have, rounds otherwise.
-    It has no conversions from and to f16 that LLVM uses, so the emitter's own formulas convert.
+    HVX computes floats by the rules of IEEE 754 from v73 on; `hvx-qfloat` of earlier versions rounds differently. It
+    has no conversions from and to f16 that LLVM uses, so the emitter's own formulas convert.
     """
 
     pointer_bytes = 4

@@ -1,4 +1,4 @@
-"""What has the same bits, and what a failure says of the rest."""
+"""Which values have the same bits, and the failures for the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failure of the suite carries."""
+"""The data of the suite's failures."""
 
 from __future__ import annotations
 

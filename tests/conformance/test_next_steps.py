@@ -1,4 +1,4 @@
-"""What `xla conform` says a backend should add next."""
+"""The features that `xla conform` says a backend should add next."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ registers each, though the sum is of bytes. The addresses of 17 operands, initia
 
 
 def problems(target: str, assembly: str) -> list[str]:
-    """What is wrong with the assembly of a program's kernels."""
+    """The faults in the assembly of a program's kernels."""
     return _hexagon_problems(assembly) if target == "hexagon" else _amdgpu_problems(target, assembly)
 
 

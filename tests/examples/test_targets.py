@@ -24,8 +24,9 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "targets"
 SAMPLE = 20
 UNABLE = {("hexagon", "aborts"): r"-[su]4-", ("hexagon", "does not end"): r"^reduce-f8\w+-variadic-"}
-"""What LLVM 22 can't compile, by target: it aborts on some vectors of integers of 4 bits, and does not return from a
-reduction of several floats of 8 bits."""
+"""Programs that LLVM 22 can't compile, by target: it aborts on some vectors of integers of 4 bits, and does not return
+from a reduction of several floats of 8 bits.
+"""
 
 
 def assembly(abi: TargetAbi, build, *shapes) -> str:

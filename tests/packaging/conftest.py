@@ -33,7 +33,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Scratch:
-    """An environment with what our distributions depend on, but none of them."""
+    """An environment with the dependencies of our distributions, but none of the distributions."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

@@ -57,7 +57,7 @@ class Program:
         return [spec.make(f"{self.name}/{index}") for index, spec in enumerate(self.arguments)]
 
     def expected(self) -> list[Array]:
-        """What JAX computed from `inputs()`: one array for each result of `main`."""
+        """The results that JAX computed from `inputs()`: one array for each result of `main`."""
         with np.load(DIRECTORY / "expected" / f"{self.name}.npz") as stored:
             # numpy files know no bfloat16: such arrays are stored as unsigned integers of the same width.
             return [stored[f"r{i}"].view(np.dtype(name)) for i, name in enumerate(self.result_types)]

@@ -64,7 +64,7 @@ LACKS = (
     "Algorithm not supported by the ElementalIrEmitter",  # a dot of another precision than its operands have
     "Seen floating point types of different precisions",
 )
-"""What XLA says of what it has no code for. Anything else that it says of a program is a finding."""
+"""XLA's messages for programs that it can't compile. Anything else that it says of a program is a finding."""
 
 
 class XlaCpu:
@@ -80,7 +80,7 @@ class XlaCpu:
         return array
 
     def compile(self, module: HloModule, options: object = None) -> Callable[..., list[Any]]:
-        """Compiles. Raises UnimplementedError for what StableHLO can't express or XLA lacks."""
+        """Compiles. Raises UnimplementedError for programs that StableHLO can't express, or that XLA can't compile."""
         text = write_text(from_hlo(module))
         wanted = xla_client.CompileOptions()
         wanted.env_option_overrides = [("xla_allow_excess_precision", False)]

@@ -99,7 +99,7 @@ CONDITION = "is {\n p = f32[2] parameter(0)\n ROOT t = pred[] constant(true)\n}\
 
 HUGE = f"tensor<{1 << 60}xf32>"
 
-# What must be refused, or read in no time.
+# Programs that must be refused, or read quickly.
 STRUCTURES: dict[str, Callable[[], str | bytes]] = {
     "types, deeply nested": lambda: _function(" return %a", _nested("tuple<", "tensor<f32>", ">")),
     "types, never closed": lambda: _function(" return %a", "tuple<" * DEPTH),

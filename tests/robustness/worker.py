@@ -28,8 +28,8 @@ ROOT = Path(__file__).parents[2]
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What one mutant may take: seconds of the processor's time to be read, verified and lowered, for each started
-    100 kB; the same to be compiled; bytes of memory that the process holds at most; the evaluator's steps and bytes.
+    """The limits of one mutant: seconds of the processor's time to be read, verified and lowered, for each started 100
+    kB; the same to be compiled; bytes of memory that the process holds at most; the evaluator's steps and bytes.
     """
 
     read_seconds: float = 2.0

@@ -39,7 +39,7 @@ class PlacementCosts:
         return host.kernel_seconds + max(operations / flops, cost.bytes_accessed / bandwidth)
 
     def on_host(self, i: HloInstruction) -> float:
-        """The seconds that the host takes for one execution, with what control flow runs."""
+        """The seconds that the host takes for one execution, with the computations of control flow."""
         callees = control_flow_callees(i)
         if callees:
             spent = [self.of_computation(c) for c in callees]

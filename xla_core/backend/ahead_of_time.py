@@ -10,7 +10,7 @@ from xla_core.checked_model import CheckedModel
 
 
 class AheadOfTimeOptions(CheckedModel):
-    """What `Compiler.ahead_of_time_files` compiles for. Fields that are left out are the compiler's own.
+    """The options of `Compiler.ahead_of_time_files`. The compiler chooses the values of fields that are left out.
 
     Attributes:
         name: the prefix of the files' names and of the symbols in them: an identifier of C.

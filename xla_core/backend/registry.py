@@ -32,12 +32,12 @@ from xla_core.errors import (
 from xla_core.interruptible import run_uninterrupted
 
 INSTALL_HINT = f"pip install a backend: a distribution with an entry point of the group {ENTRY_POINT_GROUP}"
-"""What to do where no backend is installed."""
+"""The hint where no backend is installed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BackendInfo:
-    """What `xla backends` and `xla doctor` show of one backend name.
+    """The row of one backend name in `xla backends` and `xla doctor`.
 
     Attributes:
         distributions: "name version" of each distribution that claims the name; more than one is an error.

@@ -145,7 +145,7 @@ class PassContext:
         The pass is skipped if it changed nothing when it ran last, and no pass has changed the module since.
 
         Args:
-            hlo_pass: the pass.
+            hlo_pass: the pass, or a group of passes.
             module: the module, which is changed in place.
             path: the names of the enclosing pipelines, outermost first.
             following: the name of the next pass, for the dump's file name.

@@ -34,7 +34,7 @@ _PRIMITIVES = frozenset(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PlanStep:
-    """What to add next.
+    """The features to add next.
 
     Attributes:
         lacks: what to add.
@@ -49,7 +49,7 @@ class PlanStep:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SupportPlan:
-    """What a target needs in order to run programs.
+    """The features that a target needs in order to run programs.
 
     Attributes:
         runs: the programs that run already.
@@ -104,7 +104,7 @@ def _prepared(module: HloModule, target: TargetConfig, stages: Mapping[str, HloP
 
 
 class _Study:
-    """What a target lacks for one program.
+    """The features that a target lacks for one program.
 
     Attributes:
         choices: sets of lacks, each of which is enough for the program as far as is known. A program that runs has the
@@ -125,7 +125,7 @@ class _Study:
         self.by_primitives = self._used_of_primitives() if frozenset() not in self.choices else frozenset[Lack]()
 
     def _used_of_primitives(self) -> _Choice:
-        """What the legalized program uses of the primitive ops, and what it lacks besides them."""
+        """The primitive ops that the legalized program uses, and the features that it lacks besides them."""
         target = _with_lacks(self._target, _PRIMITIVES)
         target = _with_lacks(target, self._find(target)[0])
         module = self._module.clone()

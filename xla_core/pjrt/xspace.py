@@ -24,7 +24,7 @@ _METADATA_ID, _OFFSET, _DURATION = 1, 2, 3  # of an event
 
 
 def write_xspace(spans: Iterable[Span], epoch: int) -> bytes:
-    """Writes an XSpace.
+    """Returns spans as a serialized XSpace, the profile that TensorBoard reads.
 
     Args:
         spans: the events. One whose track begins with a device's name, as in "gpu:0 programs", belongs to the device's

@@ -236,7 +236,7 @@ def wait_for(event: Event, device: Device) -> None:
         raise
     error = event.error
     if error is not None:
-        # A copy, because the traceback of what is raised keeps the caller's buffers alive.
+        # A copy, because the traceback of a raised error keeps the caller's buffers alive.
         fresh = copy.copy(error)
         fresh.__dict__.update(error.__dict__)
         raise fresh from error.__cause__

@@ -71,7 +71,7 @@ def _warn_of_broken(broken: Mapping[str, str], chosen: str) -> None:
 
 
 def open_platform(name: str, spec: BackendSpec) -> tuple[BackendSpec, DeviceSet]:
-    """Opens a platform's devices. What a vendor's driver raises, except XlaErrors, becomes an UnavailableError."""
+    """Opens a platform's devices. Exceptions of a vendor's driver, except XlaErrors, become an UnavailableError."""
     try:
         platform = spec.platform()
         platform.name = name

@@ -11,8 +11,8 @@ class HostCosts(CheckedModel):
     """Rates by which a program is divided between the device and the host.
 
     The defaults are those of a device on PCIe, and of the reference evaluator on one core. The device's own rates are
-    those of its `DeviceDescription`; `kernel_seconds`, `device_bandwidth` and `device_flops` stand in for what that
-    leaves unknown. Only ratios matter: an error of two hardly changes a division.
+    those of its `DeviceDescription`; `kernel_seconds`, `device_bandwidth` and `device_flops` are used in place of
+    figures that it lacks. Only ratios matter: an error of two hardly changes a division.
 
     Attributes:
         transfer_seconds: seconds that the transfer of an array of no bytes takes, with the wait for it.

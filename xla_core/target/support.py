@@ -1,4 +1,4 @@
-"""The answer whether a device runs an instruction, with what it lacks."""
+"""Whether a device runs an instruction, and the features that it lacks for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xla_core.hlo.values.element_type import ElementType
 
 
 class LackKind(enum.Enum):
-    """The kind of a lack."""
+    """The kind of feature that a device lacks."""
 
     OP = "op"  # an op, or one of its element types
     MEMORY = "memory"  # a type that memory holds

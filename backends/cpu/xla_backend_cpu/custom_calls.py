@@ -53,7 +53,7 @@ _FUNCTIONS: dict[str, CustomCallFunction] = {}
 
 
 def register_custom_call(target: str, function: CustomCallFunction) -> None:
-    """Registers the function that custom calls of `target` call.
+    """Registers the implementation of the custom calls of `target`.
 
     If the function raises, the execution fails with an XlaError of code UNKNOWN, whose cause is that exception.
 

@@ -54,7 +54,7 @@ _NAMES = {
 
 
 def matrix_shapes(processor: str) -> tuple[MatrixShape, ...]:
-    """Returns the shapes that a processor has."""
+    """Returns the shapes that a processor's tensor cores multiply, one for each operand and accumulator type."""
     number = processor_number(processor)
     found = {(shape.operand, shape.accumulator): shape for least, shape in _SHAPES if least <= number}
     return tuple(found.values())

@@ -18,10 +18,10 @@ ALIGNMENT = 128
 
 
 def check_processor(name: str) -> str:
-    """Returns the name of a processor.
+    """Returns the name if it is in PROCESSORS.
 
     Raises:
-        InvalidArgumentError: for a name that isn't in PROCESSORS.
+        InvalidArgumentError: it is not.
     """
     if name not in PROCESSORS:
         known = ", ".join(PROCESSORS)

@@ -60,7 +60,7 @@ STICKY = frozenset(
 
 
 def status_error(call: str, status: str, text: str, *, kernel: str = "", recent: tuple[str, ...] = ()) -> XlaError:
-    """Returns the error for a status.
+    """Returns the XlaError for a call of the driver that failed.
 
     Args:
         call: the function of the driver that failed.

@@ -14,7 +14,7 @@ class DriverExecutor(StreamExecutor):
     """One device. An address is a number to which offsets may be added, so the device has `memory_slices`.
 
     Attributes:
-        driver: the driver.
+        driver: the functions of the driver's library.
         memory_bytes: how much memory the device is opened with.
     """
 

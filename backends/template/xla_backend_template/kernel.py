@@ -28,7 +28,7 @@ class HloKernel(Kernel):
     """Runs one instruction. Its arguments are the array leaves of the operands, then those of the result.
 
     Args:
-        instruction: the instruction.
+        instruction: the optimized module's instruction, which is copied.
         environment: the state of random numbers, which the kernels of a program share.
     """
 

@@ -58,7 +58,7 @@ def find_wrong_instruction(
     Args:
         module: the optimized module.
         arguments: the module's arguments.
-        device: the device.
+        device: the process that compiles and runs the instructions.
         progress: is called before each instruction of the entry, with its number, how many there are, and its name.
 
     Returns:

@@ -27,7 +27,7 @@ class PassStep:
 
 
 def compile_in_steps(device: DeviceProcess, module: HloModule) -> tuple[InternalError | None, list[PassStep]]:
-    """Compiles a module.
+    """Compiles a module and keeps the result of each pass.
 
     Returns:
         The InternalError of a compilation that failed or ended the process; and a step for each pass that changed the

@@ -12,7 +12,7 @@ def run_at_once(tasks: Sequence[Callable[[], object]], seconds: float, promise: 
     """Runs each task in a thread, all at the same time, and raises the first exception of one.
 
     Args:
-        tasks: the tasks.
+        tasks: functions without arguments, one for each thread.
         seconds: how long to wait for each of them, one after the other.
         promise: the sentence of the contract that a task breaks by not ending.
 

@@ -24,7 +24,7 @@ from xla_core.target import LayoutRules
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Context:
-    """A context.
+    """The context in which a case runs.
 
     Attributes:
         operands: arguments of the program; constants, except one of several; results of other kernels, which a loop of

@@ -113,4 +113,4 @@ NO_PAIR: dict[tuple[str, str], tuple[frozenset[ElementType], str]] = {
     ("fft-long", "fft_type *"): (_ALL, "real and complex signals have transforms of their own"),
     ("fft-long", "size *"): (_COMPLEX, "half of a size is only in the spectrum of a real signal"),
 }
-"""(domain, pattern of what a case shows) -> the types in which none does, and the reason."""
+"""(domain, pattern of a feature) -> the types in which no case has the feature, and the reason."""

@@ -16,7 +16,7 @@ _SHOWN = 40
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """What changed from an earlier report to a later one.
+    """The changes from an earlier report to a later one.
 
     Attributes:
         regressions: tests that passed and don't any more: (id, state before, state after, message).

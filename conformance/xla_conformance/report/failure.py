@@ -21,7 +21,7 @@ def lines_of(
 
     Args:
         run: the run that the result belongs to.
-        result: the result.
+        result: a test's result, which need not be a failure.
         roots: the roots of the run's failures.
         folder: where the run's report is.
         brief: leave out the module and most of the details.

@@ -19,7 +19,7 @@ def write_report(run: Run, folder: Path, earlier: dict[str, Any] | None = None) 
     """Writes report.json, junit.xml, index.html, badge.svg, for StableHLO's files stablehlo.md, and manifest.json.
 
     Args:
-        run: the run.
+        run: the run to report.
         folder: where the files go; made if it doesn't exist.
         earlier: an earlier report, with which the page compares this run.
 

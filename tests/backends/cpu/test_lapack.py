@@ -33,7 +33,7 @@ def run(client, request):
     backend = request.param
 
     def run(function, *arrays):
-        """The results of what JAX exports for CPUs."""
+        """The results of the LAPACK calls that JAX exports for CPUs."""
         cpu = jax.devices("cpu")[0]
         placed = [jax.device_put(a, cpu) for a in arrays]
         text = jax.jit(function).lower(*placed).as_text()

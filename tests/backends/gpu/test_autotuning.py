@@ -1,4 +1,4 @@
-"""Plans of kernels by what the emulated device counts."""
+"""Plans of kernels by the counts of the emulated device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kernels of the memory-bound benchmark programs move and launch, as the emulated device counts it."""
+"""The bytes and launches of the memory-bound benchmark programs' kernels, as the emulated device counts them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def runs(client):
 
 
 def cases(figure: str):
-    """Parametrizes a test by the programs. What is in FAILURES must fail."""
+    """Parametrizes a test by the programs. The checks in FAILURES must fail."""
 
     def case(name: str):
         reason = FAILURES.get((name, figure))
@@ -152,7 +152,7 @@ def test_threads_ask_for_no_more_than_they_need(runs, name: str) -> None:
 
 @cases("touched")
 def test_each_byte_of_memory_is_moved_once(runs, name: str) -> None:
-    """What a launch reads again is in the cache."""
+    """Data that a launch reads again is in the cache."""
     run = runs(name)
     assert run.counters.touched_bytes <= 1.05 * run.needed
 

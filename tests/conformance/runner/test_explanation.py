@@ -1,4 +1,4 @@
-"""What a test raised, as a sentence and details."""
+"""The exception of a test, as a sentence and details."""
 
 from __future__ import annotations
 

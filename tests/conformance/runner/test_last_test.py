@@ -1,4 +1,4 @@
-"""What a worker leaves of the test that it runs."""
+"""The record that a worker leaves of the test that it runs."""
 
 from __future__ import annotations
 

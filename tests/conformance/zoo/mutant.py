@@ -15,7 +15,8 @@ LEVELS = (
     *("loading", "transfers", "memory", "streams", "events", "executables", "collectives", "claims"),
     *("attributes", "sizes", "types", "pairs", "values", "device", "code"),
 )
-"""What mutants break, in the order of the table: parts of the contract, of kernels, the queue device, native code."""
+"""The groups of mutants, in the order of the table: parts of the contract, of kernels, the queue device, native code.
+"""
 
 VARIABLE = "XLA_ZOO_MUTANT"
 """The environment variable with the address of the mutant that the backend `zoo` is."""

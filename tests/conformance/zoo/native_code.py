@@ -1,7 +1,7 @@
 """The CPU backend with faulty machine code: LLVM IR is rewritten between emission and code generation.
 
-A rewriting is a function from the text of a module to its faulty text. It is applied to what the emitter wrote, or to
-what LLVM's passes made of that, where loops have vector bodies and tails.
+A rewriting is a function from the text of a module to its faulty text. It is applied to the emitter's IR, or to the IR
+after LLVM's passes, where loops have vector bodies and tails.
 """
 
 from __future__ import annotations

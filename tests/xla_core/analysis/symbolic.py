@@ -64,7 +64,7 @@ def run_functionally(module: HloModule, arguments: list[list[int]], seed: int) -
 
     def run(computation: HloComputation, arguments: Sequence[list[int]]) -> list[int]:
         values: dict[HloInstruction, list[int]] = dict(zip(computation.parameters, arguments, strict=True))
-        # What decides a random choice must come in the same order in both runs.
+        # The data that decides a random choice must come in the same order in both runs.
         for i in order(computation):
             operands = [values[o] for o in i.operands]
             match i.opcode:

@@ -1,4 +1,4 @@
-"""Which results depend on what is drawn at random."""
+"""Which results depend on random numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a target's data say of the windows of a scatter."""
+"""The choice between ways to scatter windows, by a target's data."""
 
 from __future__ import annotations
 

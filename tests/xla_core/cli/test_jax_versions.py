@@ -1,4 +1,4 @@
-"""What `xla doctor` says of JAX."""
+"""The lines of `xla doctor` about JAX."""
 
 from __future__ import annotations
 

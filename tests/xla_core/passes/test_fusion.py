@@ -95,7 +95,7 @@ def _inside(fusion: HloInstruction) -> list[str]:
 
 @pytest.mark.parametrize(("kind", "most"), [("f32", 16), ("c64", 4)])
 def test_a_long_chain_of_large_functions_is_cut(kind: str, most: int):
-    """What each becomes is hundreds of instructions: one kernel of hundreds of them took LLVM minutes."""
+    """Each becomes hundreds of instructions: one kernel of hundreds of them took LLVM minutes."""
     chain = "".join(f"  x{i + 1} = {kind}[8] sine(x{i})\n" for i in range(49))
     kernels = _entry(f"  x0 = {kind}[8] parameter(0)\n{chain}  ROOT r = {kind}[8] sine(x49)")
     sizes = [_inside(k).count("sine") if k.opcode == "fusion" else 1 for k in kernels]

@@ -78,7 +78,7 @@ def test_a_second_run_changes_nothing():
 
 
 def test_twelve_thousand_instructions_take_seconds():
-    """Layers of products, norms and activations, each with what frontends write: calls, reshapes, broadcasts."""
+    """Layers of products, norms and activations, each in the form that frontends write: calls, reshapes, broadcasts."""
     module = HloModule("deep")
     adder = HloComputation("add")
     adder.set_root(adder.add("add", *(adder.parameter(n, Shape(ElementType.F32)) for n in range(2))))

@@ -1,4 +1,4 @@
-"""What a target must add to run programs."""
+"""The features that a target must add to run programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JAX lowers by platform, on platforms that it doesn't know."""
+"""Primitives that JAX lowers by platform, on platforms that it doesn't know."""
 
 from __future__ import annotations
 

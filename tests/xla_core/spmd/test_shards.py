@@ -1,4 +1,4 @@
-"""What a device computes for its shard of a result: from shards where the ops allow it."""
+"""The instructions that a device runs for its shard of a result: from shards where the ops allow it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class ScannedRows:
     """Rows of which each element becomes the combination of all elements up to itself, and the initial value.
 
     Attributes:
-        rows: the rows.
+        rows: their sizes, and their places in memory.
         dimension: the one along which they lie.
         backwards: whether an element becomes the combination of the elements from itself to the end.
     """

@@ -28,11 +28,11 @@ Writer = Callable[["FunctionWriter", Instruction], "str | None"]
 
 
 class FunctionWriter:
-    """Writes one function.
+    """Writes one LLVM function as C.
 
     Args:
         source: the file that is written.
-        function: the function.
+        function: the LLVM function, as read.
         writers: for each op, a function that writes its instructions and returns the C expression of the result, if
             there is one.
         symbol: gives the C name of a function or a variable of the module.

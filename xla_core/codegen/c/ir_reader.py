@@ -37,7 +37,7 @@ _CASTS = (
 
 
 def read_module(text: str) -> Module:
-    """Reads a module.
+    """Reads a module of LLVM IR.
 
     Raises:
         UnimplementedError: the module has something that the translation doesn't support.

@@ -68,7 +68,7 @@ class IrType:
 
     @property
     def suffix(self) -> str:
-        """What the names of C functions for this type end with: u32, f64, ptr, f32x4."""
+        """The suffix of the names of C functions for this type: u32, f64, ptr, f32x4."""
         if self.kind == "int":
             return f"u{self.bits}" if self.bits > 1 else "b"
         if self.kind == "float":

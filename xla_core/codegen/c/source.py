@@ -14,7 +14,7 @@ Scalar = Callable[[Sequence[str]], str]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CTarget:
-    """What C code depends on.
+    """The properties of the processor that the C code depends on.
 
     Attributes:
         pointer_bytes: the size of an address.

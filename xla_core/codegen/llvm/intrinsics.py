@@ -21,7 +21,7 @@ def require_known_intrinsics(ir_text: str, module: Any, what: str) -> None:
     """Checks the intrinsics that LLVM IR declares.
 
     Args:
-        ir_text: the text.
+        ir_text: the module as text.
         module: llvmlite's module of it.
         what: names the kernels in the error.
 

@@ -63,7 +63,7 @@ class Planner:
         self.forms = forms
 
     def choose(self, body: KernelBody) -> tuple[KernelForm[Any], KernelPlan]:
-        """Returns the form of a kernel and its plan.
+        """Returns the first form that computes the kernel, or the one that its `backend_config` names, and its plan.
 
         Raises:
             UnimplementedError: none of the forms computes the kernel.

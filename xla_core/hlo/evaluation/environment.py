@@ -67,7 +67,7 @@ class Rendezvous:
     def combine(
         self, key: Hashable, group: Sequence[Device], me: Device, value: Any, function: Callable[[Sequence[Any]], Any]
     ) -> Any:
-        """Contributes `value` and returns `function` of what the devices contributed, in the group's order.
+        """Contributes `value` and returns `function` of the devices' contributions, in the group's order.
 
         The device that comes last calls the function, for all. If it raises an XlaError, every device raises it. After
         any other exception, the others get an error that the device failed.

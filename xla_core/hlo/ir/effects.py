@@ -1,4 +1,6 @@
-"""Finds which instructions have side effects, themselves or in what they call. Each computation is analyzed once."""
+"""Finds the instructions that have side effects, themselves or in computations that they call. Each computation is
+analyzed once.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _SIDE_EFFECT = frozenset((Trait.SIDE_EFFECT,))
 
 
 class EffectAnalysis:
-    """Finds instructions that have given traits or opcodes, themselves or in what they call.
+    """Finds instructions that have given traits or opcodes, themselves or in computations that they call.
 
     Results are cached for each computation. A pass may keep the analysis while it runs if it removes only instructions
     without effects and adds none with effects.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # modules, computations and instructions print themselves
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PrintOptions:
-    """What the printer leaves out. Text without its large constants can't be parsed again."""
+    """Which parts of a module the printer prints. Text without its large constants can't be parsed again."""
 
     percent: bool = True
     layouts: bool = True

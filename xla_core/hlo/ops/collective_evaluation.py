@@ -1,4 +1,4 @@
-"""Evaluates collectives: the results of all devices of a group, from what each of them brings."""
+"""Evaluates collectives: the results of all devices of a group, from each device's operands."""
 
 from __future__ import annotations
 

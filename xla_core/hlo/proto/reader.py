@@ -44,7 +44,7 @@ def parse_hlo_proto(data: bytes, *, file: str = "") -> HloModule:
     Shapes are taken as they are given (the verifier checks them).
 
     Raises:
-        InvalidArgumentError: for malformed bytes, unknown opcodes, and references to what is not defined; it names the
+        InvalidArgumentError: for malformed bytes, unknown opcodes, and references to undefined ids; it names the
             instruction.
     """
     try:

@@ -33,7 +33,7 @@ this limit still admits a matrix of 4096 x 4096.
 
 
 class DenseType(Protocol):
-    """What the decoder needs to know about the literal's type, such as `tensor<2x3xf32>`."""
+    """The properties of the literal's type, such as `tensor<2x3xf32>`, that the decoder uses."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...

@@ -40,7 +40,7 @@ def has_narrow_types(i: HloInstruction) -> bool:
 
 
 def lacks_of(instructions: Iterable[HloInstruction], supports: Supports) -> Sequence[Lack]:
-    """What the target lacks for some instructions."""
+    """The features that the target lacks for some instructions."""
     answers = map(supports, instructions)
     return list(dict.fromkeys(lack for answer in answers if isinstance(answer, Unsupported) for lack in answer.lacks))
 

@@ -111,7 +111,7 @@ class TrackedBuffer(MemoryHolder, Handle):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def require_memory(self) -> DeviceMemory:
-        """Returns the memory.
+        """Returns the memory, which must still be there.
 
         Raises:
             FailedPreconditionError: where the buffer was deleted or donated.

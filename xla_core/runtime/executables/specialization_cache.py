@@ -91,7 +91,7 @@ class SpecializationCache:
         return made
 
     def _end(self, key: tuple[Any, ...], made: Specialization | None) -> None:
-        """Ends a compilation that is under way, and keeps what it made."""
+        """Ends a compilation that is under way, and keeps its executable."""
         with self._lock:
             del self._under_way[key]
             if made is not None:

@@ -117,7 +117,7 @@ _PLAIN: dict[Kind, Callable[[Any], Any]] = {
     Kind.INT: int,
     Kind.INT32: int,
 }
-"""What HLO's attributes hold, by the kind of StableHLO's."""
+"""The kinds of HLO's attributes, by those of StableHLO's."""
 
 
 def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:

@@ -21,8 +21,8 @@ def lower(module: ir.Module, entry: str | None = None, *, entry_shards: bool = F
             (PJRT's convention), rather than whole tensors.
 
     Private functions become computations that `call` names. Entry parameters and results are flat: tuples are taken
-    apart, tokens vanish; more than one result makes a tuple root.
-    Raises InvalidArgumentError or UnimplementedError, with the op's location, for what HLO has no form for.
+    apart, tokens vanish; more than one result makes a tuple root. Raises InvalidArgumentError or UnimplementedError,
+    with the op's location, for ops and types that HLO lacks.
     """
     ir.require_module(module)
     function = entry_function(module, entry)

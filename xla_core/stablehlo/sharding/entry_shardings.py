@@ -35,7 +35,8 @@ class EntryShardings:
 def entry_shardings(module: ir.Module, function: ir.Op) -> EntryShardings:
     """Reads the attribute `sdy.sharding` or `mhlo.sharding` of each argument and result.
 
-    In a program for several partitions, a result without the attribute has what the program's shardings imply.
+    In a program for several partitions, a result without the attribute has the sharding that the program's shardings
+    imply.
 
     Raises:
         InvalidArgumentError: for an unknown mesh or axis.

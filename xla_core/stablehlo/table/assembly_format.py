@@ -14,7 +14,7 @@ A format is a list of words, as in MLIR's declarative assembly format:
 | `(?` ... `?)` | what stands between, if its first word is there |
 | any other | itself |
 
-Two readers and the writer follow the same format: `text/op_reader.py` takes any spacing and says what is wrong,
+Two readers and the writer follow the same format: `text/op_reader.py` takes any spacing and reports errors,
 `text/fast_path.py` makes one regular expression of it, `translate/text/writer.py` writes it.
 """
 

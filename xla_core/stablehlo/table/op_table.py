@@ -107,8 +107,9 @@ class Trait(enum.Enum):
 
 
 Rule = Callable[[ir.Op, ir.Module], "Sequence[ir.Type] | None"]
-"""(op, its module) -> result types that follow from operands and attributes, None where the declared ones stand.
-Raises InvalidArgumentError for what the specification forbids."""
+"""(op, its module) -> result types that follow from operands and attributes, None where the declared ones stand. Raises
+InvalidArgumentError for operands and attributes that the specification forbids.
+"""
 
 Lower = Callable[..., "HloInstruction | Sequence[HloInstruction] | None"]
 """(context, op, *operands as HLO instructions) -> the result, or one instruction a result."""

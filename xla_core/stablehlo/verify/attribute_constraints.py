@@ -38,7 +38,7 @@ def _is_int(value: Any) -> bool:
 def are_ints(value: Any, element: str) -> bool:
     """Tells whether the value is a dense array of `element`, or the rank-1 tensor that older releases wrote instead.
 
-    The size of a tensor is limited to what an op can use, because a small file can hold a splat of any size.
+    The size of a tensor is limited to the size that an op can use, because a small file can hold a splat of any size.
     """
     if isinstance(value, ir.DenseElements):
         return value.type.element == element and value.type.rank == 1 and value.size <= _MOST_INTS

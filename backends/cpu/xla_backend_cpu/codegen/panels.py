@@ -105,7 +105,7 @@ class TapBlock:
 
     @staticmethod
     def of(b: IrBuilder, all_taps: int, size: int, number: Value) -> TapBlock:
-        """Block `number`; `size` is the size of a block."""
+        """Returns block `number` of blocks of `size` taps."""
         if size >= all_taps:
             return TapBlock(all_taps, size, b.int_(0), b.int_(all_taps), None)
         first = b.mul(number, b.int_(size))

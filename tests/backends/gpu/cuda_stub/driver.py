@@ -51,7 +51,7 @@ ATTRIBUTES = {
 
 
 class Failure(Exception):
-    """What a function returns instead of CUDA_SUCCESS."""
+    """The status that a function returns in place of CUDA_SUCCESS."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)

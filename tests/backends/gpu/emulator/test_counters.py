@@ -1,4 +1,4 @@
-"""What the checked engine counts."""
+"""The counts of the checked engine."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The mutants, by what they break. Each module has a list MUTANTS."""
+"""The mutants, by the part that they break. Each module has a list MUTANTS."""

@@ -212,7 +212,7 @@ def _swapped_parameters(computation: HloComputation) -> HloComputation | None:
 
 
 def _changes(name: str, attribute: Attribute) -> dict[str, Change]:
-    """What is done to an attribute, by its kind."""
+    """The changes of an attribute, by its kind."""
     kind = attribute.kind
     if name in _ENUMS:
         return {f"taken as {other}": lambda _, other=other: other for other in _ENUMS[name]}

@@ -101,7 +101,7 @@ class _Rewriting(Compiler):
     opcode = ""
 
     def replaced(self, instruction):
-        """What replaces the instruction, or None."""
+        """The replacement of the instruction, or None."""
 
     def run_hlo_passes(self, module, options, executor=None):
         for computation in module.computations:

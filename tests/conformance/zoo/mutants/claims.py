@@ -108,7 +108,7 @@ class FallbackStays(Compiler):
 
 
 def _changed(thunks, change):
-    """The thunks, with `change` applied to what the host runs, also within control flow."""
+    """The thunks, with `change` applied to those that the host runs, also within control flow."""
     return tuple(_changed_thunk(thunk, change) for thunk in thunks)
 
 

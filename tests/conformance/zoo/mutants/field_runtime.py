@@ -244,7 +244,7 @@ _at_level(
 
 
 def _kernel_key(instruction, ignored):
-    """What a cache knows of an instruction."""
+    """The key of an instruction in a cache."""
     text = str(instruction)
     text = re.sub(r"%[\w.-]+", "%", text)
     return re.sub(ignored, "", text)

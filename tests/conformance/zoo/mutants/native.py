@@ -38,7 +38,7 @@ _SWAPS = {
     "@llvm.": "maximum:maxnum,maximumnum minimum:minnum,minimumnum roundeven:round round:roundeven ceil:trunc,roundeven "
     "floor:trunc trunc:floor smax:umax smin:umin umin:smin umax:smax fshl:fshr ctlz:cttz",
 }
-"""What stands before a word of an instruction -> the words, each with those that take its place."""
+"""The text before a word of an instruction -> the words, each with its replacements."""
 
 _OF_INTEGERS = ("icmp ", "= ")
 

@@ -1,4 +1,6 @@
-"""Mutants that are wrong for what operands hold: one array twice, far indices, NaN in sums, more bits than are read."""
+"""Mutants that are wrong for some values of operands: one array twice, far indices, NaN in sums, more bits than are
+read.
+"""
 
 from __future__ import annotations
 

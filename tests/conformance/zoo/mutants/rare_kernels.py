@@ -244,7 +244,7 @@ def outer_and_inner(i: HloInstruction, operands: Arrays, right: Arrays) -> Array
 
 
 def recomputed_cut(i: HloInstruction, operands: Arrays, right: Arrays, size: int) -> Arrays | None:
-    """The reduction with the initial value in place of what is beyond `size` in the innermost dimension."""
+    """The reduction with the initial value in place of the elements beyond `size` in the innermost dimension."""
     cut = operands[0].copy()
     cut[..., size:] = operands[1].astype(cut.dtype)
     return recomputed(i, [cut, operands[1]], right)

@@ -58,7 +58,7 @@ class ReturnsArguments(TemplateExecutable):
 
 
 class _Delayed(Allocator):
-    """An allocator that keeps what an execution frees until `settle`."""
+    """An allocator that keeps the memory that an execution frees until `settle`."""
 
     def __init__(self, real):
         self.real, self.freed, self.running = real, [], True

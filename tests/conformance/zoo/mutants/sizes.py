@@ -86,7 +86,7 @@ def _zero(results: Arrays, where: Callable[[np.ndarray], slice | None]) -> Array
 
 
 def _nothing(right: np.ndarray) -> object:
-    """What cells have that nobody wrote."""
+    """The value of cells that nobody wrote."""
     return np.frombuffer(b"\xa5" * right.dtype.itemsize, right.dtype)[0] if right.dtype != bool else ~right
 
 

@@ -1,4 +1,4 @@
-"""The search for plans, with devices on which another plan is faster, and the file that keeps what was found."""
+"""The search for plans, with devices on which another plan is faster, and the file that keeps the plans."""
 
 from __future__ import annotations
 

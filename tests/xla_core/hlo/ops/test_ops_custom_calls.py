@@ -1,4 +1,4 @@
-"""Functions of custom calls: what they may do, and the errors for what they may not."""
+"""Functions of custom calls: the calls that are allowed, and the errors for the others."""
 
 from __future__ import annotations
 

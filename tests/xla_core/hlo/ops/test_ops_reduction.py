@@ -140,7 +140,7 @@ def test_reduce_body_with_control_flow() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_scan(reverse: bool) -> None:
-    """A running sum along dimension 1, with what is doubled on the way."""
+    """A running sum along dimension 1, whose outputs are the doubled sums."""
     step = HloComputation("step")
     row, carry = (step.parameter(i, Shape.array(F32, (2,))) for i in (0, 1))
     total = step.add("add", row, carry)

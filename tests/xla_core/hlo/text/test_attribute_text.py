@@ -17,7 +17,7 @@ from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.text.strings import is_braced, quote, unescaped
 from xla_core.hlo.values.element_type import ElementType
 
-# Texts with what a lexer may stumble over, and any others.
+# Texts that are hard for a lexer, and arbitrary ones.
 TEXTS = st.text() | st.text("{}\"'\\/*,= \na0é\udcff")
 F32 = Shape(ElementType.F32, (4,))
 

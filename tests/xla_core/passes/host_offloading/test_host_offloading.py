@@ -1,4 +1,4 @@
-"""What the host runs for a device, and with what else."""
+"""The instructions that the host runs for a device, and those that it runs along with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def divided(text: str, target: TargetConfig = NO_CBRT) -> HloModule:
 
 
 def parts(module: HloModule) -> list[list[str]]:
-    """The names of what the host runs, part by part."""
+    """The names of the instructions that the host runs, part by part."""
     found: dict[str, list[str]] = {}
     for p in place_instructions(module, NO_CBRT):
         if p.on_host:

@@ -1,4 +1,4 @@
-"""What a device is asked to add for the instructions that the host runs: the simplest thing that is enough."""
+"""The features that a device should add for the instructions that the host runs: the simplest thing that is enough."""
 
 from __future__ import annotations
 

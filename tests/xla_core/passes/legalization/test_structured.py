@@ -220,10 +220,10 @@ PRIMITIVES = [
     "shift-right-logical", "compare", "select", "convert", "bitcast-convert", "broadcast", "transpose", "slice", "pad",
     "concatenate",
 ]  # fmt: skip
-"""What a device must have. The core runs control flow, reshapes, and what only names or groups values."""
+"""The ops that a device must have. The core runs control flow, reshapes, and what only names or groups values."""
 
 THE_DEVICES = {"infeed", "outfeed", "partition-id", "replica-id", "custom-call", "rng-get-and-update-state"}
-"""What no arithmetic can stand for: what reaches outside, or who the device is."""
+"""Ops that can't be decomposed into arithmetic: what reaches outside, or who the device is."""
 
 THE_COMPILERS = {"fusion", "complex"}
 """What later passes make, and what only a device that holds pairs is asked."""

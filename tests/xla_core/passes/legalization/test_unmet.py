@@ -1,4 +1,4 @@
-"""The error for what a target can't run: one line for each cause."""
+"""The error for instructions that a target can't run: one line for each cause."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _START = 120
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What one test did.
+    """The outcome of one test.
 
     Attributes:
         kind: "passed", "failed", "skipped"; "crashed" where the process ended in it, "hung" where it didn't end.

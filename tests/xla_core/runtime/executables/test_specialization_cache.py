@@ -1,4 +1,4 @@
-"""What a program with dynamic shapes is compiled for: found, made once, forgotten, closed."""
+"""The compilations of a program with dynamic shapes: found, made once, forgotten, closed."""
 
 from __future__ import annotations
 

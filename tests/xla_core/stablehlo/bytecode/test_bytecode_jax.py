@@ -1,4 +1,6 @@
-"""What JAX writes: portable artifacts of every age, StableHLO's own bytecode, and VHLO as text, against its text."""
+"""Bytecode that JAX writes: portable artifacts of every age, StableHLO's own bytecode, and VHLO as text, against its
+text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ops that are read from bytecode share: attributes, op names, and the file that their locations are read from."""
+"""The objects that ops read from bytecode share: attributes, op names, and the file that their locations are read from."""
 
 from __future__ import annotations
 

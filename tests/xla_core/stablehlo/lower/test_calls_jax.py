@@ -54,7 +54,7 @@ def imported(hlo: str) -> str:
 
 
 def run(text: str, *arguments: Any) -> list[np.ndarray]:
-    """What XLA computes of StableHLO text."""
+    """The results of XLA for StableHLO text."""
     device = jax.devices("cpu")[0]
     executable = device.client.compile_and_load(text, xla_client.DeviceList((device,)), xla_client.CompileOptions())
     return [np.asarray(out) for out in executable.execute([jax.device_put(a, device) for a in arguments])]

@@ -1,4 +1,6 @@
-"""What regions with closed computations take from outside: computed again inside, unless it may not happen twice."""
+"""Values that regions with closed computations take from outside: computed again inside, unless it may not happen
+twice.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def run(text: str, *arrays: np.ndarray):
 
 
 def quantizing(type: str, x: np.ndarray):
-    """What `uniform_quantize` to a type stores, and what `uniform_dequantize` makes of it."""
+    """The integers that `uniform_quantize` to a type stores, and the values that `uniform_dequantize` makes of them."""
     source = "tensor<" + "x".join([*map(str, x.shape), "f32"]) + ">"
     quantized = "tensor<" + "x".join([*map(str, x.shape), f"!quant.uniform<{type}>"]) + ">"
     storage = source.replace("f32", "ui8" if type.startswith("u8") else "i8")

@@ -30,7 +30,8 @@ REFUSED_BY_XLA = {
     "stablehlo.uniform_dequantize": "op can't be translated to XLA HLO",
     "stablehlo.uniform_quantize": "op can't be translated to XLA HLO",
 }
-"""What XLA's CPU compiler says of the examples that it takes no part of. A refusal of any other is a wrong example."""
+"""The errors of XLA's CPU compiler for the examples that it can't compile. A refusal of any other is a wrong example.
+"""
 
 ON_TWO: dict[str, Callable[..., tuple[Any, Any]]] = {
     "sdy.manual_computation": lambda a, b: ([a[1], a[0], b[3], b[2]],) * 2,

@@ -1,4 +1,4 @@
-"""What is wrong with a text, where, and what to do; and what hostile texts may cost."""
+"""Errors in a text: the fault, its place, and a hint; and what hostile texts may cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader knows of its place after an error that reading goes on from."""
+"""The position of a reader after an error that it recovers from."""
 
 from __future__ import annotations
 

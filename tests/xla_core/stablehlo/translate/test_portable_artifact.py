@@ -86,7 +86,7 @@ def test_programs_read_back(program: Program) -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_older_releases_mean_the_same(release: str) -> None:
-    """What is expanded computes what the program did."""
+    """An expanded program computes the same results."""
     for program in [p for p in PROGRAMS if p.name in ("elementwise", "special_functions", "vmap_gather", "convnet")]:
         module = parse_bytecode(write_portable_artifact(parse_text(program.text), release))
         verify(module)

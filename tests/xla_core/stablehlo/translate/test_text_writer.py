@@ -189,7 +189,7 @@ def test_any_attribute_reads_back(value: Any) -> None:
 
 
 def parses(mlir: Any, context: Any, text: str) -> str:
-    """What MLIR says against a text."""
+    """MLIR's errors for a text."""
     with context:
         try:
             mlir.Module.parse(text)

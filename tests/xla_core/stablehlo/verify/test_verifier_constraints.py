@@ -1,4 +1,4 @@
-"""What an op takes: the element types of its operands, and the values of its attributes."""
+"""The element types of operands and the values of attributes that an op takes."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ DIFFERENCES = (
     ("other words", "stablehlo.collective_broadcast", "must be ranked tensor of"),
     ("other words", "stablehlo.async_start", "unregistered operation"),
 )
-"""What is expected to differ: the verdict, how the op's name begins, and words of either error."""
+"""Expected differences: the verdict, how the op's name begins, and words of either error."""
 
 
 def is_expected(mutant: Mutant) -> bool:

@@ -1,4 +1,4 @@
-"""What the specification asks of quantized types, a constraint a row: the type aliases stand for quantized types."""
+"""The specification's constraints on quantized types, one a row: the type aliases stand for quantized types."""
 
 from __future__ import annotations
 

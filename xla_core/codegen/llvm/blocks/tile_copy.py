@@ -151,7 +151,7 @@ class TileCopy:
 
     @property
     def zeros(self) -> list[Value]:
-        """Zeros instead of what `load` returns."""
+        """Zeros in place of the values that `load` returns."""
         return self._nothing(len(self._parts))
 
     def _nothing(self, groups: int) -> list[Value]:

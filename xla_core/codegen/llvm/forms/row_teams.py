@@ -51,7 +51,7 @@ from xla_core.sizes import ceil_div
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _RowReductions:
-    """What a kernel of this form computes.
+    """The computation of a kernel of this form.
 
     Attributes:
         rows: all reductions of the kernel are over these.

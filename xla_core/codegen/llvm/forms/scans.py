@@ -56,7 +56,7 @@ _STEPS = 2  # of a part of a row, at least
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _RowScan:
-    """What a kernel of this form computes.
+    """The computation of a kernel of this form.
 
     Attributes:
         scan: the instruction that scans.

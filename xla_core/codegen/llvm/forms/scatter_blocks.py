@@ -8,7 +8,7 @@ atomic      The same, by atomics, for computations whose order of operands doesn
 sorted      The same, where updates of one place are neighbours: the thread of the first of them combines them all,
             in order. A pass sorts updates (`scatter-sorter`), so that the result is the same in each run.
 in order    A thread for each element of a window, which combines the elements of all updates, in order. This is for
-            few updates, and for what isn't sorted.
+            few updates, and for unsorted updates.
 ==========  ======================================================================================================
 
 Operands that aren't in their results' buffers are copied before, in a phase of its own.

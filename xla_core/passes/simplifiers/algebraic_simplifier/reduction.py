@@ -72,7 +72,7 @@ def reduce_some_ones(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIns
 
 @pair_rule(Opcode.REDUCE, Opcode.TRANSPOSE)
 def reduce_transposed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reduce(transpose(x)) -> reduce(x), transposed where the order of what is left differs"""
+    """reduce(transpose(x)) -> reduce(x), transposed where the order of the remaining dimensions differs"""
     if len(i.operands) != 2:
         return None
     permutation = x.attribute("dimensions")

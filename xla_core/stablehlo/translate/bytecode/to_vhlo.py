@@ -176,7 +176,7 @@ def _default(name: str, op: ir.Op) -> Any:
     return _api_version(default) if name == "api_version" else default
 
 
-# What an op may not do before a release
+# The restrictions of ops before a release
 
 
 def _element(type: ir.Type) -> str | ir.QuantizedType | None:

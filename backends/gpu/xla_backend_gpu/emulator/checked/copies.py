@@ -22,7 +22,7 @@ class _Copies:
     """The copies that one instruction started in some threads: a row for each of them.
 
     Attributes:
-        threads: the threads.
+        threads: the indices of the threads.
         groups: how many groups of copies each thread had committed before.
         octets: the bytes of shared memory.
         known: whether each of them gets a value that is initialized.

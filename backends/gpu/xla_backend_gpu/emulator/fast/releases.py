@@ -180,7 +180,7 @@ def _release_site(
 
 
 def emit_block_release(module: IrModule) -> None:
-    """Emits `@release_block`.
+    """Emits `@release_block`, which lets threads that wait at a barrier go on.
 
     A barrier releases its threads when as many have arrived as it asks for, or all threads that haven't ended.
     """

@@ -44,7 +44,7 @@ OUTSIDE = ("parameter", "convert", "bitcast-convert", "bitcast", "reshape", "con
 
 
 def types_of(module: xla.HloModule) -> set[ElementType]:
-    """The element types of what is computed."""
+    """The element types of the computed values."""
     inner = [i for i in module.entry.instructions if i.opcode not in OUTSIDE]
     return {leaf.element_type for i in inner for leaf in i.shape.leaves()}
 

@@ -1,4 +1,4 @@
-"""What ops mean, decided by numpy, ml_dtypes, scipy and JAX, on the evaluator and on two backends."""
+"""The meanings of ops by numpy, ml_dtypes, scipy and JAX, checked on the evaluator and on two backends."""
 
 from __future__ import annotations
 

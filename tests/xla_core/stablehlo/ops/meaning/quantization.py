@@ -51,7 +51,7 @@ class Q:
         return np.array(values, np.float64).reshape([-1 if d == self.axis else 1 for d in range(rank)])
 
     def value(self, stored: np.ndarray) -> np.ndarray:
-        """What a stored array stands for."""
+        """The real values of a stored array."""
         rank = stored.ndim
         return (stored.astype(np.float64) - self.along(self.zeros, rank)) * self.along(self.scales, rank)
 
@@ -71,7 +71,7 @@ class Q:
 
 
 def nearest_storage(got: np.ndarray, value: np.ndarray, q: Q, slack: float | np.ndarray = 1e-3) -> None:
-    """Asserts that stored numbers are the nearest to what they stand for; ties (within `slack`) go either way."""
+    """Asserts that stored numbers are the nearest to the exact values; ties (within `slack`) go either way."""
     assert got.dtype == q.dtype
     away = np.abs(got.astype(np.float64) - q.scaled(value))
     assert np.all(away <= 0.5 + slack), f"{away.max()} of a step away"

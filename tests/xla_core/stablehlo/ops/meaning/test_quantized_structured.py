@@ -95,7 +95,7 @@ def region(q: Q, op: str) -> str:
 
 @pytest.mark.parametrize("op", ["maximum", "minimum", "add"])
 def test_reduce_and_windows(run, op: str) -> None:
-    """With one type throughout, sums of what is stood for are exact as long as none saturates."""
+    """With one type throughout, sums of the real values are exact as long as none saturates."""
     q = Q("i16", (0.5,), (3,))
     rng = np.random.default_rng(4)
     x = rng.integers(-90, 90, (4, 6)).astype(np.int16)

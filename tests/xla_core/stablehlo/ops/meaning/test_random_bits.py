@@ -1,4 +1,4 @@
-"""rng and rng_bit_generator: XLA's bits, by JAX; bounds and moments of what is only a distribution."""
+"""rng and rng_bit_generator: XLA's bits, by JAX; bounds and moments where only the distribution is specified."""
 
 from __future__ import annotations
 
