@@ -23,7 +23,7 @@ from typing import Any
 
 from xla_conformance.fair_time import TICK, FairClock
 
-_EXIT_CODE = 23  # of a process that ended by itself, so that a backend that ends it otherwise shows
+_EXIT_CODE = 23  # of a process that ended by itself; another code shows that the backend ended it
 _TAIL = 20  # lines of the process's output that a failure shows
 
 Enter = Callable[[str], contextlib.AbstractContextManager[dict[str, Any]]]

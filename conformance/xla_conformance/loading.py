@@ -230,7 +230,7 @@ def _compile(compiler: Any, data: dict[str, Any]) -> None:
 def _fork(backend: str, settings: Sequence[str], unopened: Any, data: dict[str, Any]) -> None:
     """Makes a child process, which opens the devices for itself, or is refused.
 
-    It does so by a platform that the parent made, and by one of its own.
+    It opens them by a platform that the parent made, and by one that it makes itself.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python warns of threads

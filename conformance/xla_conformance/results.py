@@ -58,7 +58,7 @@ def name_of(id: str) -> str:
 
 
 def by_cause(id: str) -> tuple[int, bool]:
-    """The key that sorts ids of tests so that those whose failures may be the cause of others come first."""
+    """The key that sorts ids of tests: tests whose failures may be the cause of others come first."""
     file = _file_of(id)
     group = group_of(file)
     return (CAUSES.index(group) if group in CAUSES else len(CAUSES), file not in _OF_THE_DRIVER)

@@ -104,7 +104,8 @@ class BufferClasses:
     def _fits(self, segment: tuple[int, int, int, HloValue], others: list[tuple[int, int, int, HloValue]]) -> bool:
         start, end, _, value = segment
         first = bisect_left(others, (start,))
-        # The segment before may end at the instruction where this one begins, if that instruction overwrites it.
+        # The previous segment may end at the instruction where this one begins, if that instruction overwrites its
+        # value.
         if first:
             before = others[first - 1]
             if before[1] > start or (before[1] == start and not self._overwrites(value, before[3])):

@@ -39,7 +39,7 @@ def merged_segments(segments: Iterable[Segment]) -> list[Segment]:
 class HloValue:
     """The leaf at `index` of the result of `instruction`.
 
-    `forward` is the value that replaces this one, where the analysis found that both are the same.
+    `forward` is the value that replaces this one, where the analysis found both to be the same.
     """
 
     __slots__ = ("_branch_segments", "end", "forward", "id", "index", "instruction", "kind", "shape", "start")

@@ -60,8 +60,8 @@ def place_instructions(module: HloModule, target: TargetConfig) -> tuple[Instruc
     """Returns where each instruction runs that computes, moves or transfers values.
 
     The module is optimized, so that the target supports every instruction but those that are left to the host.
-    Instructions of the device's fusions and of applied computations run where those do; those of a part that the host
-    runs are listed one by one.
+    Instructions of the device's fusions and of applied computations run where the fusion or the caller runs.
+    Instructions of a part that the host runs are listed one by one.
     """
     return tuple(_Placing(module, target).placed())
 
@@ -177,7 +177,8 @@ def placement_text(placement: Sequence[InstructionPlacement]) -> str:
 
 
 def host_summary(placement: Sequence[InstructionPlacement]) -> str:
-    """One sentence that says what the host runs and what the device lacks for it; "" if the host runs nothing.
+    """One sentence with the instructions that the host runs and the features that the device lacks for them; "" if the
+    host runs nothing.
 
     Lacks are ordered by `InstructionPlacement.saves`, the largest first. Calls of Python functions are left out,
     because no device can run them.

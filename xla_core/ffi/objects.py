@@ -29,7 +29,7 @@ _errors: dict[int, tuple[int, Any]] = {}  # address of the text -> code, text
 
 
 def make_error(code: int, message: bytes) -> int:
-    """Makes an error and returns its pointer, which is that of its text."""
+    """Makes an error and returns its pointer, which points to its text."""
     text = ctypes.create_string_buffer(message)
     address = ctypes.addressof(text)
     _errors[address] = (code, text)

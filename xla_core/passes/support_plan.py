@@ -65,10 +65,10 @@ def plan_support(
 ) -> SupportPlan:
     """Plans the fewest additions to a target's capabilities with which it runs all programs without a fallback.
 
-    An op that the target lacks runs if the target gets it, or if it gets what the core's decomposition of it needs.
-    The plan is checked by legalizing the programs with it. It is the smallest one for most programs. For programs with
-    very many alternatives the search is cut short, and the plan is at most as long as that of the primitive ops that
-    the programs use.
+    An op that the target lacks runs if the op is added to the target, or the ops of its decomposition by the core. The
+    plan is checked by legalizing the programs with it. It is the smallest one for most programs. For programs with very
+    many alternatives the search is cut short, and the plan is at most as long as that of the primitive ops that the
+    programs use.
 
     Args:
         target: the target as it is.

@@ -193,7 +193,8 @@ class BufferPools:
     """
 
     def __init__(self) -> None:
-        self._of_shapes: dict[int, BufferPool] = {}  # by id; the pool keeps the shape, so that no other gets its id
+        # By id. A pool keeps its shape alive, so that no other shape gets the id.
+        self._of_shapes: dict[int, BufferPool] = {}
         self._all: weakref.WeakSet[BufferPool] = weakref.WeakSet()
 
     def find(self, shape: Shape) -> BufferPool | None:

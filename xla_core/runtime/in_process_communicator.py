@@ -26,8 +26,8 @@ class InProcessRendezvous(Rendezvous):
     `exchange` and `send` pass values on without a copy, so the values must not change afterwards.
 
     Attributes:
-        when_failed: called when a device has failed or could not be started. A backend that keeps devices back until
-            all are started starts those that it has.
+        when_failed: called when a device has failed or could not be started. A backend that waits until all devices are
+            started then starts the devices that it has.
     """
 
     def __init__(self, run_id: int, devices: Sequence[Device], timeout: float, timeout_name: str) -> None:

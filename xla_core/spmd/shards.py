@@ -40,7 +40,7 @@ def shard_shape(shape: Shape, sharding: Sharding) -> Shape:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Frame:
-    """A computation whose values are computed on shards: that of the builder, or one that it calls."""
+    """A computation whose values are computed on shards: the builder's, or one that it calls."""
 
     call: HloInstruction | None = None
     outer: _Frame | None = None

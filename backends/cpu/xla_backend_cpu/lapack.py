@@ -135,7 +135,7 @@ class LapackCall:
         return [token.removeprefix(mine) for token in text.split() if not token.startswith(other)]
 
     def scratch_bytes(self, name: str) -> int:
-        """The bytes of scratch memory whose size the routine's documentation fixes, so that it is not asked for it."""
+        """The bytes of scratch memory whose size the routine's documentation gives, so that no query is needed."""
         n, t = self.sizes.get("n", 0), self.sizes.get("t", 0)
         real = _REAL[self.letter].byte_width
         large = max(n, self.sizes.get("m", 0))

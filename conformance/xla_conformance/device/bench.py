@@ -26,7 +26,7 @@ WRITES = ("h2d", "upload", "filled h2d", "memset", "d2d", "launch", "donate")
 """Ways to write a cell.
 
 "filled h2d" copies an array that a callback of the same stream has filled. "launch" runs a program on another cell;
-"donate" runs one that may overwrite its argument, this cell.
+"donate" runs a program that may overwrite its argument, this cell.
 """
 
 Clock = list[int]

@@ -90,7 +90,7 @@ class Gate:
     def require_closed(self, what: str, promise: str = "stream.enqueue-never-blocks") -> None:
         """Raises Failure if the gate opened by itself, because `what` waited for the work that the gate held back.
 
-        A test that enqueues much calls it after each piece, so that the gate's time is that of one piece.
+        A test that enqueues much work calls it after each piece, so that the gate's time limit is for one piece.
         """
         self._uses += 1
         if self.expired:

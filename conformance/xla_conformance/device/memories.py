@@ -26,7 +26,7 @@ def allocated(executor: StreamExecutor, size: int, memory_space: int = 0) -> Dev
 def fill(executor: StreamExecutor, largest: int = 0) -> list[DeviceMemory]:
     """Allocates until the device says None: first blocks of an eighth of its memory, then half as large, and so on.
 
-    Raises Failure if it gives several times as much as it says that it has.
+    Raises Failure if it gives several times as much memory as it reports.
     """
     said = executor.description.memory_bytes
     size = 1 << (max(said // 8, SMALLEST).bit_length() - 1)

@@ -51,7 +51,7 @@ class Composition:
     """The links of one op after others, in one program. Each result is that of one pair.
 
     Attributes:
-        last, first: the links of the op, and those that give it its operand.
+        last, first: the links of the op, and the links of its operand.
         levels: the optimization levels that it is compiled at, as a pass may run at one of them alone.
         apart: whether each pair has arguments of its own, so that its first op has no other user.
         held: the element types that values of the program may have.
@@ -144,8 +144,8 @@ def compositions(seed: int, *, every: bool) -> Iterator[Composition]:
 def _related(opcode: Opcode) -> Set[Opcode]:
     """Returns the ops that passes merge with one that gets their result.
 
-    Ops that no other one is related to come after themselves, and after those that move elements unless they are
-    elementwise. A device without such an op then misses no other pair.
+    An op without related ops comes after itself and, unless it is elementwise, after the ops that move elements. A
+    device without such an op then misses no other pair.
     """
     if opcode in _MOVING:
         return _MOVING

@@ -167,7 +167,8 @@ def whole(bits: int) -> Fill:
 def terms(count: int, accumulator: ElementType | None = None) -> Fill:
     """Makes arrays of whole numbers of which any `count` have an exact sum in the accumulator, in any order.
 
-    The sums mostly take all its bits, so that they are inexact in a narrower one. Integers wrap, so they have any bits.
+    Most sums need all bits of the accumulator, so that they are inexact in a narrower one. Integers wrap, so they have
+    any bits.
     """
 
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:

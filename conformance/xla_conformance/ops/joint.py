@@ -132,7 +132,7 @@ class JointRuns:
 
 
 def join(parts: Sequence[Placed]) -> Placed:
-    """Makes one module that computes the results of several, which have one optimization level."""
+    """Makes one module that computes the results of several modules, which have the same optimization level."""
     module, entry = HloModule("joint"), HloComputation("main")
     results: list[HloInstruction] = []
     arguments: list[np.ndarray] = []

@@ -1,7 +1,7 @@
 """Kinds of numbers whose reductions have one result in any order: ends of the range, denormal numbers, NaNs, halves.
 
-`of_kind` makes an array of one kind. `rows` makes one of all kinds: each row, which a reduction combines to one number,
-is of one kind, so that every case of a reduction meets them all.
+`of_kind` makes an array of one kind. `rows` makes an array of all kinds: each row, which a reduction combines to one
+number, is of one kind, so that every case of a reduction has all kinds.
 """
 
 from __future__ import annotations

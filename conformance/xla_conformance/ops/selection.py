@@ -43,7 +43,9 @@ def select_rows(
 
 
 def _cover(shown: Sequence[frozenset[Hashable]], order: Sequence[int], uses: Sequence[int]) -> Iterator[int]:
-    """Yields rows that together show all: each time the one that adds most, of equal ones the one used least."""
+    """Yields rows that together show all features: always the row that adds the most, and among equal rows the least
+    used.
+    """
     missing = set[Hashable]().union(*shown)
     gains = {row: len(shown[row]) for row in order}
     while missing:

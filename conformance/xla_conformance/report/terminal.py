@@ -52,7 +52,9 @@ def print_report(console: Console, run: Run, folder: Path | None = None, steps: 
 
 
 def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
-    """Prints a few failures of each group: those that others depend on first, and of those others only the names."""
+    """Prints a few failures of each group. Those that others depend on come first; of their dependents only the names
+    are printed.
+    """
     roots = find_root_causes(run.results)
     of_roots = {id for root in roots for id in root.dependents}
     first = {id for root in roots for id in root.tests}

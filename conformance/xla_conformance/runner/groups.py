@@ -55,7 +55,7 @@ class _Suspects:
     of_program: Result
 
     def result(self, id: str) -> Result:
-        """The result of the program, which no test explains, as that of one of them."""
+        """The result of the shared program as the result of one test, where no test explains it."""
         message = f"in one program with other tests, {self.of_program.message}; each of them is right alone"
         properties = {**self.of_program.properties, "together": list(self.tests)}
         return dataclasses.replace(self.of_program, id=id, message=message, properties=properties)

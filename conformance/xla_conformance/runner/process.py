@@ -44,7 +44,7 @@ class Suite:
     Attributes:
         groups: the groups whose files are collected.
         files: the names of the files to collect of these; empty for all.
-        tests: the tests that are wanted of these, so that others needn't be made; empty for all.
+        tests: the tests to make from these files; empty for all.
         settings: options of the backend, NAME=VALUE, for the programs of the tests.
         opens: the object that the worker opens first: "device"; "nothing", for tests that open no device; or
             "evaluator".
@@ -74,7 +74,7 @@ class WorkerProcess:
         clock: counts the seconds of the stage or the test in which the process could run.
         limit: how many of these the stage or the test may take.
         overdue: whether it was killed because it took longer.
-        before: the tests that it ran before this one.
+        before: the tests that it ran earlier.
         queue: the tests that it gets next, which share a program.
         is_joint: whether the test that it runs also runs the program of the queue.
     """
@@ -151,7 +151,7 @@ class WorkerProcess:
                 os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         else:
             self._process.wait()
-        self._kill()  # the processes that it started; waitid leaves it its number, so that no other group has it
+        self._kill()  # its child processes; waitid does not free its number, so no other group has that number
         self._process.wait()
         self._reader.join(_PIPE_SECONDS)
         events.put((self, {"event": "exit"}))

@@ -48,8 +48,7 @@ class Access:
 
     Attributes:
         index: the index of the element that is read, an expression of `variables` and those of the result.
-        variables: the variables that the instruction adds to those of its result, such as the loops over reduced
-            dimensions.
+        variables: the instruction's variables besides those of its result, such as the loops over reduced dimensions.
         conditions: the element is read only where all of them hold.
     """
 

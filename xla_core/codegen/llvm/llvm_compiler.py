@@ -94,7 +94,7 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False) -> 
 
 
 def _idle_machine(abi: TargetAbi, opt_level: int, jit: bool) -> tuple[Any, list[Any]]:
-    """Returns a target machine that no other compilation uses, and the list that takes it back."""
+    """Returns a target machine that no other compilation uses, and the list of idle ones to which it returns."""
     made_for = (abi.triple, abi.cpu, abi.features, abi.relocation, abi.abi_name, opt_level, jit)
     idle = _idle_machines.setdefault(made_for, [])
     try:

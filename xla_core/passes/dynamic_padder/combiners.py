@@ -15,7 +15,7 @@ _PRED = Shape(ElementType.PRED)
 def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputation:
     """A reducer of `count` values and a flag that is true for valid elements.
 
-    It combines two valid elements. If only one is valid, it returns that one.
+    It combines two valid elements, and returns the valid element if the other is not.
     """
     made = HloComputation(f"{body.name}.valid")
     builder = Builder(made)

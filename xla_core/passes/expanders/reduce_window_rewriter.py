@@ -75,7 +75,7 @@ class _Scan(abc.ABC):
     def combine_shifted(
         self, before: HloInstruction, x: HloInstruction, d: int, distance: int, backwards: bool
     ) -> HloInstruction:
-        """Combines each element of `x` with that of `before` which is `distance` before it, if there is one."""
+        """Combines each element of `x` with the element of `before` at `distance` before it, if there is one."""
 
     def run(self, x: HloInstruction, d: int, backwards: bool) -> HloInstruction:
         size = x.shape.dimensions[d]

@@ -231,7 +231,8 @@ class OpGroup:
         `?` (optional) or `!` (static). Then operands have `types`, and results `result_types`, by default `types`.
         `releases` such as "0.9 1.5" lists the releases of StableHLO that added the versions of the op; the default is
         0.9, the first release, and none for other dialects. Without a `doc`, an op that is lowered to one HLO op has
-        that op's documentation, and any other op that of `lower`. A OneOpLowering is also the `counterpart`.
+        that op's documentation, and any other op has the docstring of `lower`. A OneOpLowering is also the
+        `counterpart`.
         """
         if name in OPS:
             raise AlreadyExistsError(f"op {name!r} is in the table already")

@@ -1,4 +1,4 @@
-"""Reads ops that stand on one line as MLIR prints them, which is most of a program.
+"""Reads ops that are on one line in MLIR's own format, as most ops of a program are.
 
 Each assembly format becomes one regular expression for the rest of the line. Where it matches, the op is built from the
 groups; attributes and types are looked up by their text in tables, because programs repeat them. Where it does not

@@ -40,7 +40,7 @@ class CodeGenerator(abc.ABC):
     def compile_with_artifacts(
         self, ir_text: str, abi: LoopAbi, level: int, *, what: str
     ) -> tuple[tuple[bytes, ...], Mapping[str, str | bytes]]:
-        """Compiles a program that is one module; returns its code, and texts that show it, such as "asm"."""
+        """Compiles a program that is one module. Returns its code, and the code as text by its kind, such as "asm"."""
 
     @abc.abstractmethod
     def object_file(self, ir_text: str, abi: LoopAbi, level: int, *, what: str) -> bytes:

@@ -136,7 +136,7 @@ class Team:
         group, _ = self._share(memory, total)
 
         def one(number: Value, carried: Sequence[Value]) -> list[Value]:
-            """Combines the groups up to `number`, and those of them that are before this thread's."""
+            """Combines the groups up to `number`, and separately the groups before this thread's."""
             found = memory.load(self._place(number))
             ahead, whole = carried[: len(found)], carried[len(found) :]
             longer, is_before = combine(ahead, found), b.icmp("ult", number, group)

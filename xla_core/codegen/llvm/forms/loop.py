@@ -78,7 +78,7 @@ def _plan(body: KernelBody) -> _LoopKernelPlan:
 
 
 def _partition(body: KernelBody, plan: LoopPlan, variables: Sequence[Variable], across: int) -> Partition:
-    """Divides the loops so that units do not compute reductions again that cost more than the work that they divide.
+    """Divides the loops among units, unless the reductions that each unit would repeat cost more than the divided work.
 
     A reduction in the outer loops only is computed once in each of their iterations, and by each unit.
     """

@@ -110,7 +110,7 @@ class _ScanPlan(KernelPlan):
         kernel: what is computed.
         layout: the teams of threads, of which each works on a part of a row.
         shared_bytes: memory in which a team combines its threads' totals.
-        each: elements that follow each other, of which a thread combines so many in a step.
+        each: the number of consecutive elements that a thread combines in a step.
         width: how many of them it reads or writes at once.
         parts: of a row.
         steps: of a team over a part.

@@ -1,4 +1,4 @@
-"""Kernels that read some operands along another loop than the one along which they write: transposed tiles.
+"""Kernels that read some operands along one loop and write along another one: transposed tiles.
 
 A block of threads computes a square tile of two loops. First it copies the tile of each such operand to shared memory,
 where neighbouring threads read neighbouring elements of the operand. After a barrier, neighbouring threads compute and

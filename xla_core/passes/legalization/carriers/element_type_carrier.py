@@ -134,7 +134,7 @@ class _EntryLayouts:
 
 
 class _Carrying:
-    """Rewrites one computation, after those that it calls."""
+    """Rewrites one computation, after the computations that it calls."""
 
     def __init__(
         self,

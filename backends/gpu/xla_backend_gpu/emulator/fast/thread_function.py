@@ -81,8 +81,8 @@ class _ThreadFunction:
         self.accesses = Accesses(b, kernel, self.operands, shared, local, self._fault_if)
         self.blocks = {position: b.function.add_block("at") for position in starts}
         self.position = self.start = 0
-        self.known: dict[int, Known] = {}  # at the ends of blocks that others continue
-        self.continuing = Counter(self.before.values())  # how many others, of those that are not emitted yet
+        self.known: dict[int, Known] = {}  # at the ends of blocks that are the only predecessor of another one
+        self.continuing = Counter(self.before.values())  # how many successors of these blocks are not emitted yet
 
     def emit(self) -> None:
         b = self.b

@@ -97,7 +97,7 @@ _WAITS = (Effect.BARRIER, Effect.WARP)
 
 
 def continued(kernel: Kernel, starts: Sequence[int]) -> dict[int, int]:
-    """Returns the basic blocks that are entered from one block only, which comes before, with that block.
+    """Returns the basic blocks that have one predecessor, which precedes them, with that predecessor.
 
     Blocks are named by their first instructions. Where a thread waits, the code after it is entered anew.
     """
