@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 
 from xla_backend_gpu import __version__
 from xla_backend_gpu.abi import PtxAbi
+from xla_backend_gpu.cublas.matmul import Matmul
 from xla_backend_gpu.device import GpuExecutor, GpuStream
 from xla_backend_gpu.emulated_driver import EmulatedDriver
 from xla_backend_gpu.emulator import SECTOR_BYTES, Counters
 from xla_backend_gpu.executable import GpuExecutable
+from xla_backend_gpu.matmul_thunk import MatmulThunk
 from xla_core.backend import DeviceMemory
 from xla_core.codegen.llvm import Autotuner, TuningCache
 from xla_core.errors import ResourceExhaustedError
@@ -29,6 +31,16 @@ _LATENCY = 4  # cycles until a thread's next instruction
 _MEMORY_BYTES = 3.35e12  # a second
 _CACHE_BYTES = 7e12  # a second
 _LAUNCH_SECONDS = 2e-6
+_REACHED = 0.7  # of the peak, by the library
+_PEAKS = {
+    ("f32", 0): 67e12,
+    ("f32", 1): 1979e12,
+    ("f32", 2): 989e12,
+    ("tf32", 0): 494e12,
+    ("f64", 0): 67e12,
+    ("s32", 0): 1979e12,
+}
+"""Operations a second with tensor cores, by the type of the sums, and the bytes of the operands of sums in f32."""
 
 
 def autotuner(
@@ -45,7 +57,7 @@ def autotuner(
     device = f"gpu {__version__}, {executor.description.name}"
 
     def measure(module: HloModule) -> float:
-        return _seconds(executor, compile(module).kernels())
+        return seconds_of(executor, compile(module).kernels())
 
     return Autotuner(abi, measure, cache=TuningCache(cache), device=device)
 
@@ -68,8 +80,18 @@ def estimated_seconds(counters: Counters) -> float:
     return counters.launches * _LAUNCH_SECONDS + slowest
 
 
-def _seconds(executor: GpuExecutor, kernels: Sequence[KernelThunk]) -> float:
-    """Returns the time of kernels, which run one after another on memory of zeros.
+def estimated_seconds_of_library(matmul: Matmul) -> float:
+    """Estimates the time of a product by cuBLASLt on an H100, where an emulated device can't tell it."""
+    matrices = (matmul.a, matmul.b, matmul.d, *([matmul.c] if matmul.c is not None else []))
+    moved = sum(matrix.byte_size(matmul.batch) for matrix in matrices)
+    compute = matmul.config.compute_type
+    width = matmul.a.element_type.byte_width if compute == "f32" else 0
+    peak = _PEAKS.get((compute, width), _PEAKS[compute, 0])
+    return _LAUNCH_SECONDS + max(moved / _MEMORY_BYTES, 2 * matmul.multiplications / (peak * _REACHED))
+
+
+def seconds_of(executor: GpuExecutor, thunks: Sequence[KernelThunk | MatmulThunk]) -> float:
+    """Returns the time of steps, which run one after another on memory of zeros.
 
     Raises:
         ResourceExhaustedError: the device has no memory for their buffers.
@@ -78,7 +100,7 @@ def _seconds(executor: GpuExecutor, kernels: Sequence[KernelThunk]) -> float:
     memory: dict[int, DeviceMemory] = {}
     try:
         for allocation in {
-            p.allocation.index: p.allocation for k in kernels for p in (*k.operands, *k.results)
+            p.allocation.index: p.allocation for t in thunks for p in (*t.operands, *t.results)
         }.values():
             found = executor.allocate(max(allocation.size, 1))
             if found is None:
@@ -87,10 +109,13 @@ def _seconds(executor: GpuExecutor, kernels: Sequence[KernelThunk]) -> float:
             stream.memset(found, 0)
 
         def run() -> None:
-            for kernel in kernels:
-                places = (*kernel.operands, *kernel.results)
+            for thunk in thunks:
+                places = (*thunk.operands, *thunk.results)
                 arguments = [memory[p.allocation.index].slice(p.offset, p.size) for p in places]
-                stream.launch(kernel.kernel, arguments, kernel.dimensions)
+                if isinstance(thunk, MatmulThunk):
+                    stream.multiply(thunk.matmul, arguments, thunk.name)
+                else:
+                    stream.launch(thunk.kernel, arguments, thunk.dimensions)
 
         stream.synchronize()
         driver = executor.driver
@@ -98,7 +123,8 @@ def _seconds(executor: GpuExecutor, kernels: Sequence[KernelThunk]) -> float:
             before = driver.counters
             run()
             stream.synchronize()
-            return estimated_seconds(driver.counters - before)
+            calls = sum(estimated_seconds_of_library(t.matmul) for t in thunks if isinstance(t, MatmulThunk))
+            return calls + estimated_seconds(driver.counters - before)
         return _median_seconds(stream, run)
     finally:
         stream.synchronize()

@@ -32,6 +32,19 @@ def _loads(library: str) -> bool:
 def probe() -> Availability:
     """Reports that devices are available. Without a GPU they are emulated, and the requirement says so."""
     missing = cuda_missing()
+    products = Requirement("products", met=True, detail=_products(emulated=bool(missing)))
     if missing:
-        return Availability.of(Requirement("emulator", met=True, detail=missing))
-    return Availability.of(Requirement("NVIDIA driver", met=True))
+        return Availability.of(Requirement("emulator", met=True, detail=missing), products)
+    return Availability.of(Requirement("NVIDIA driver", met=True), products)
+
+
+def _products(*, emulated: bool) -> str:
+    """Says whether cuBLASLt was found. Everything works without it."""
+    from xla_backend_gpu.cublas.find import INSTALL, find
+
+    found = find(wheels_only=emulated)
+    if not found:
+        return f"by own kernels; cuBLASLt was not found ({INSTALL})"
+    if emulated:
+        return f"by own kernels; cuBLASLt was found ({found}), but needs a GPU"
+    return f"by cuBLASLt ({found}) or by own kernels"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from xla_backend_gpu.abi import PtxAbi
 from xla_backend_gpu.assignment import assign, may_share
+from xla_backend_gpu.cublas.call import is_matmul
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.program import Engine, GpuProgram, Launch, place_of
 from xla_backend_gpu.ptxas import ptxas_report
@@ -55,11 +56,14 @@ def fusion_preferences() -> FusionPreferences:
     return FusionPreferences(fuse_products=True, least_shared_bytes=0, costs=costs)
 
 
-def hlo_stages(config: TargetConfig, *, deterministic: bool = True, tf32: bool = False) -> Mapping[str, HloPass]:
-    """See `GpuCompiler.hlo_stages`."""
+def hlo_stages(
+    config: TargetConfig, *, deterministic: bool = True, tf32: bool = False, split_products: bool = True
+) -> Mapping[str, HloPass]:
+    """See `GpuCompiler.hlo_stages`. Without `split_products`, long sums are left to cuBLASLt, which divides them."""
     sorter = create_pass("scatter-sorter", parallel=config.parallel, floats=not deterministic)
     splitter = create_pass("product-splitter", parallel=config.parallel, costs=config.fusion.costs)
-    passes = [sorter, *map(create_pass, _TARGET_PASSES), *([Tf32()] if tf32 else []), splitter]
+    passes = [sorter, *map(create_pass, _TARGET_PASSES), *([Tf32()] if tf32 else [])]
+    passes += [splitter] if split_products else []
     return {
         "target": HloPassPipeline("target", passes),
         "scheduling": scheduling_pipeline(config, may_share),
@@ -146,6 +150,8 @@ class _Kernels:
     def _add(
         self, instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]
     ) -> Sequence[Thunk]:
+        if is_matmul(instruction):
+            return ()
         on_host = instruction.opcode in _HOST_OPCODES or (self._supports and not self._supports(instruction))
         if not on_host and any(place.size for place in results):
             aliasing = frozenset(

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.executable import GpuExecutable
+from xla_backend_gpu.matmul_thunk import MatmulThunk
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.program import Engine, GpuProgram, Processor
 from xla_core.backend import BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
 from xla_core.errors import InvalidArgumentError, XlaError
-from xla_core.hlo import parse_hlo
+from xla_core.hlo import Opcode, parse_hlo
 from xla_core.target import AlignmentRules, TargetConfig
 
 if TYPE_CHECKING:
+    from xla_backend_gpu.cublas.rewriter import Chooses
     from xla_core.hlo import HloModule
     from xla_core.passes import HloPass
 
@@ -43,7 +45,11 @@ class GpuOptions(BackendOptions):
         graphs: whether a GPU runs a program of several steps as one graph, when its buffers are where they were before.
         autotune: whether the plans of kernels are chosen during the compilation, by their time on the device or by an
             emulated device's counts.
-        autotune_cache: a file that keeps the chosen plans for later compilations, also those of other processes.
+        autotune_cache: a file that keeps the chosen plans for later compilations, also those of other processes. It
+            also keeps what is faster for "measured" products.
+        products: what multiplies matrices, where the device has cuBLASLt. "auto" calls it where the estimated cost of
+            kernels of our own is higher, "library" wherever it computes the product, "own" never. "measured" runs both
+            once, while the program is compiled, and takes what is faster.
     """
 
     sm: Processor | None = None
@@ -54,6 +60,7 @@ class GpuOptions(BackendOptions):
     graphs: bool = True
     autotune: bool = False
     autotune_cache: str = ""
+    products: Literal["auto", "own", "library", "measured"] = "auto"
 
 
 class GpuCompiler(Compiler):
@@ -85,6 +92,49 @@ class GpuCompiler(Compiler):
 
         own = _options(options)
         return code_generation.hlo_stages(self.target_config, deterministic=own.deterministic, tf32=own.tf32)
+
+    def run_hlo_passes(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
+    ) -> HloModule:
+        """Runs the core's pipeline. If the device has cuBLASLt, products become calls of it before fusion."""
+        from xla_core.passes import STAGES, HloPassPipeline, run_hlo_passes
+
+        own = _options(options)
+        if own.products == "own" or not isinstance(executor, GpuExecutor) or not _has_dots(module):
+            return super().run_hlo_passes(module, options, executor)
+        library = executor.driver.blas
+        if library is None:
+            return super().run_hlo_passes(module, options, executor)
+        from xla_backend_gpu import code_generation, products
+        from xla_backend_gpu.cublas.call import with_matmuls
+
+        target = with_matmuls(self.target_config)
+        rewriter = products.rewriter(library, self._chooses(own.products, options, executor))
+        stages = {
+            **code_generation.hlo_stages(target, deterministic=own.deterministic, tf32=own.tf32, split_products=False),
+            "fusion": HloPassPipeline("fusion", [rewriter, STAGES["fusion"](target, options)]),
+        }
+        return run_hlo_passes(module, target, options, stages)
+
+    def _chooses(self, wanted: str, options: CompileOptions, executor: GpuExecutor) -> Chooses:
+        """Returns what chooses between the library and our own kernels."""
+        from xla_backend_gpu import products
+
+        own = _options(options)
+        if wanted == "library":
+            return products.always
+        if wanted == "auto":
+            return products.by_cost(self.target_config.fusion.costs)
+
+        def compile(module: HloModule, by: products.Products) -> GpuExecutable:
+            chosen = own.model_copy(update={"products": by, "autotune": False, "engine": "checked"})
+            found = options.model_copy(update={"backend": chosen, "keep_artifacts": False})
+            if by == "own":
+                self.run_hlo_passes(module, found, executor)
+                return self.run_backend(module, found)
+            return self._compile_kernel(module, found)
+
+        return products.Measured(executor, compile, own.autotune_cache)
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
@@ -127,9 +177,19 @@ class GpuCompiler(Compiler):
         try:
             from xla_backend_gpu.assignment import assign
 
-            return GpuExecutable(program, assign(parse_hlo(program.hlo)))
+            executable = GpuExecutable(program, assign(parse_hlo(program.hlo)))
         except XlaError as error:
             raise InvalidArgumentError(f"the serialized GPU program is damaged: {error.message}") from error
+        calls = [thunk.name for thunk in executable.device_thunks() if isinstance(thunk, MatmulThunk)]
+        if calls and isinstance(executor, GpuExecutor) and executor.driver.blas is None:
+            from xla_backend_gpu.cublas.find import missing
+
+            raise missing(f"{executable.module.name} ({calls[0]})")
+        return executable
+
+
+def _has_dots(module: HloModule) -> bool:
+    return any(i.opcode == Opcode.DOT for c in module.computations for i in c.instructions)
 
 
 def _options(options: CompileOptions) -> GpuOptions:

@@ -15,6 +15,9 @@ from typing import Any
 
 from cuda.bindings import driver as cuda
 
+from xla_backend_gpu.cublas.find import open_library
+from xla_backend_gpu.cublas.library import CublasLt
+from xla_backend_gpu.cublas.matmul import Matmul
 from xla_backend_gpu.cuda_calls import (
     CHUNK_BYTES,
     CudaEvent,
@@ -28,7 +31,7 @@ from xla_backend_gpu.cuda_calls import (
     invoke,
     kernel_parameters,
 )
-from xla_backend_gpu.driver import Driver, Function, LaunchArguments
+from xla_backend_gpu.driver import Driver, Function, LaunchArguments, Places
 from xla_backend_gpu.program import Engine
 from xla_backend_gpu.ptx import entry_names, processor_of_ptx
 from xla_backend_gpu.ptxas import ptxas_report
@@ -66,13 +69,17 @@ class CudaFunction:
 
 
 class CudaDriver(Driver):
-    """One GPU. Calls make its primary context current and restore the caller's context."""
+    """One GPU. Calls make its primary context current and restore the caller's context.
+
+    `cublas_library` is the path of cuBLASLt, in place of the one that is found on the machine.
+    """
 
     has_graphs = True
 
-    def __init__(self, ordinal: int) -> None:
+    def __init__(self, ordinal: int, cublas_library: str = "") -> None:
         super().__init__()
         initialize()
+        self._cublas_library = cublas_library
         self._device = call("cuDeviceGet", ordinal)
         self._context = call("cuDevicePrimaryCtxRetain", self._device)
         self._closed = False
@@ -266,6 +273,15 @@ class CudaDriver(Driver):
             )
         del values  # the driver copied them
 
+    def open_blas(self) -> CublasLt | None:
+        with self._current():
+            return open_library(self._cublas_library)
+
+    def call_blas(self, stream: Any, library: CublasLt, matmul: Matmul, places: Places, name: str) -> None:
+        with self._current():
+            self._recent.append(name)
+            library.multiply(matmul, places, int(stream))
+
     # -- graphs ------------------------------------------------------------------------------------------------------
 
     def capture(self, work: Sequence[Callable[[Any], None]]) -> CudaGraph:
@@ -352,6 +368,7 @@ class CudaDriver(Driver):
         if not self._closed:
             self._closed = True
             with contextlib.suppress(XlaError), self._current():
+                self.close_blas()
                 while self._chunks:
                     self._call("cuMemFreeHost", self._chunks.popleft().address)
                 for stream in (self._memory_stream, self._capture_stream):

@@ -19,10 +19,12 @@ from xla_core.schedule import LaunchDimensions
 from xla_core.target import DeviceDescription
 
 if TYPE_CHECKING:
+    from xla_backend_gpu.cublas.matmul import Matmul
     from xla_backend_gpu.kernel import GpuKernel
 
 
 _COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
+_MATMUL_MICROSECONDS = 10.0  # to call cuBLASLt
 _SIGNAL_SECONDS = 0.05  # waits are split, so that Ctrl-C gets through
 
 
@@ -162,6 +164,15 @@ class GpuStream(Stream):
         self._enqueue(
             lambda queue: self.driver.launch(queue, kernel.code.function(self.driver, kernel.name), launch),
             0.0 if loaded else float("inf"),
+        )
+
+    def multiply(self, matmul: Matmul, memories: Sequence[DeviceMemory], name: str) -> None:
+        """Enqueues a product of cuBLASLt; see `Driver.multiply`."""
+        places = [(_address(memory), memory.size) for memory in memories]
+        opened = "blas" in self.driver.__dict__
+        self._enqueue(
+            lambda queue: self.driver.multiply(queue, matmul, places, name),
+            _MATMUL_MICROSECONDS if opened else float("inf"),
         )
 
     def launch_graph(self, graph: Callable[[], Any]) -> None:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
 from xla_core.errors import FailedPreconditionError, UnavailableError, XlaError
 from xla_core.hlo import HloInstruction
 from xla_core.target import DeviceDescription
+
+if TYPE_CHECKING:
+    from xla_backend_gpu.cublas.library import CublasLt
+    from xla_backend_gpu.cublas.matmul import Matmul
+
+Places = Sequence[tuple[int, int]]
+"""Addresses and sizes in bytes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -105,6 +113,39 @@ class Driver(abc.ABC):
     @abc.abstractmethod
     def launch(self, stream: Any, function: Function, arguments: LaunchArguments) -> None:
         """Enqueues a kernel."""
+
+    @functools.cached_property
+    def blas(self) -> CublasLt | None:
+        """The library that multiplies matrices on this device; None if there is none. It is opened on first use."""
+        return self.open_blas()
+
+    def open_blas(self) -> CublasLt | None:
+        """Opens cuBLASLt for this device, or returns None if it is not there."""
+        return None
+
+    def close_blas(self) -> None:
+        """Closes the library, if it was opened."""
+        library = self.__dict__.pop("blas", None)
+        if library is not None:
+            library.close()
+
+    def multiply(self, stream: Any, matmul: Matmul, places: Places, name: str) -> None:
+        """Enqueues a product of the library `blas`. `places` are those of `CublasLt.multiply`.
+
+        Args:
+            stream, matmul, places: what to enqueue, and where.
+            name: the instruction's, for errors.
+        """
+        from xla_backend_gpu.cublas.find import missing
+
+        library = self.blas
+        if library is None:
+            raise missing(name)
+        self.call_blas(stream, library, matmul, places, name)
+
+    @abc.abstractmethod
+    def call_blas(self, stream: Any, library: CublasLt, matmul: Matmul, places: Places, name: str) -> None:
+        """See `multiply`."""
 
     def capture(self, work: Sequence[Callable[[Any], None]]) -> Any:
         """Returns a graph of kernels, copies and fills, which each function enqueues on the stream that it takes.

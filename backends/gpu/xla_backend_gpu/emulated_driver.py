@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from xla_backend_gpu.driver import Driver, Function, LaunchArguments
+from xla_backend_gpu.driver import Driver, Function, LaunchArguments, Places
 from xla_backend_gpu.emulator import Counters, EmulatorFault, Memory
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
@@ -17,6 +17,8 @@ from xla_core.runtime import HostEvent, HostStream
 from xla_core.target import DeviceDescription
 
 if TYPE_CHECKING:
+    from xla_backend_gpu.cublas.library import CublasLt
+    from xla_backend_gpu.cublas.matmul import Matmul
     from xla_backend_gpu.emulator import Access, Module
 
 
@@ -29,6 +31,9 @@ _ALIGNMENT = 256
 class EmulatedDriver(Driver):
     """An emulated device with `memory_bytes` of memory.
 
+    `cublas_library` is the path of a library with cuBLASLt's functions that computes in the host's memory. NVIDIA's own
+    needs a GPU.
+
     As on a GPU, the device is lost after a fault of a kernel. `lost` names the kernel, the line of PTX and the thread.
 
     Attributes:
@@ -36,8 +41,9 @@ class EmulatedDriver(Driver):
         observer: observes the launches with the checked engine.
     """
 
-    def __init__(self, memory_bytes: int) -> None:
+    def __init__(self, memory_bytes: int, cublas_library: str = "") -> None:
         super().__init__()
+        self._cublas_library = cublas_library
         self.memory = Memory(memory_bytes)
         self.counters = Counters()
         self.observer: LaunchObserver | None = None
@@ -129,6 +135,26 @@ class EmulatedDriver(Driver):
                 self.counters += counters
 
         self._enqueue(stream, run, function.name)
+
+    def open_blas(self) -> CublasLt | None:
+        from xla_backend_gpu.cublas.find import open_library
+
+        return open_library(self._cublas_library) if self._cublas_library else None
+
+    def call_blas(self, stream: HostStream, library: CublasLt, matmul: Matmul, places: Places, name: str) -> None:
+        def run() -> None:
+            self.require_alive()
+            views = [self.memory.view(address, size) for address, size in places]
+            library.multiply(matmul, [(view.ctypes.data, view.size) for view in views], 0)
+            scratch = bool(matmul.config.workspace_bytes)
+            for address, size in places[len(places) - 1 - scratch :]:
+                self.memory.mark_initialized(address, size)
+
+        self.require_alive()
+        stream.enqueue(run, name=name)  # the device outlives what the library refuses
+
+    def close(self) -> None:
+        self.close_blas()
 
     # -- events ------------------------------------------------------------------------------------------------------
 

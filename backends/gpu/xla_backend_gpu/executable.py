@@ -5,10 +5,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from xla_backend_gpu.cublas.call import TARGET, is_matmul, matmul_of_call, with_matmuls
 from xla_backend_gpu.graphs import GraphExecutor
 from xla_backend_gpu.kernel import DeviceCode, GpuKernel
+from xla_backend_gpu.matmul_thunk import MatmulThunk
 from xla_backend_gpu.program import GpuProgram, Launch, place_of
-from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice
+from xla_core.analysis import (
+    AllocationKind,
+    BufferAllocation,
+    BufferAssignment,
+    BufferSlice,
+    InstructionPlacement,
+    place_instructions,
+)
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import Environment, HloInstruction
@@ -51,7 +60,16 @@ class GpuExecutable(Executable):
 
     def kernels(self) -> Sequence[KernelThunk]:
         """Returns the launches of all kernels in their order; those of a loop's body once."""
-        return [thunk for thunk in walk(self._thunks.thunks) if isinstance(thunk, KernelThunk)]
+        return [thunk for thunk in self.device_thunks() if isinstance(thunk, KernelThunk)]
+
+    def device_thunks(self) -> Sequence[KernelThunk | MatmulThunk]:
+        """Returns the launches of kernels and the calls of cuBLASLt in their order; those of a loop's body once."""
+        return [thunk for thunk in walk(self._thunks.thunks) if isinstance(thunk, KernelThunk | MatmulThunk)]
+
+    def placement(self) -> Sequence[InstructionPlacement]:
+        """Returns where each instruction runs. Calls of cuBLASLt run on the device, whatever else it supports."""
+        target = self.target_config
+        return () if target is None else place_instructions(self.module, with_matmuls(target))
 
     def memory_stats(self) -> ExecutableMemoryStats:
         sizes = dict.fromkeys(AllocationKind, 0)
@@ -75,13 +93,24 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
         InvalidArgumentError: the launches don't fit the module.
     """
     code = DeviceCode(program.ptx, program.engine)
-    every = [launch for phases in program.launches.values() for launch in phases]
-    size = max((launch.scratch_bytes for launch in every), default=0)
+    size = max((launch.scratch_bytes for phases in program.launches.values() for launch in phases), default=0)
+    matmuls = {
+        instruction: matmul_of_call(instruction)
+        for computation in assignment.module.computations
+        for instruction in computation.instructions
+        if is_matmul(instruction)
+    }
+    size = max(size, *(matmul.config.workspace_bytes for matmul in matmuls.values())) if matmuls else size
     scratch = BufferAllocation(-1, size, AllocationKind.TEMP)  # no instruction's
     environment = Environment()  # the state of instructions on the host
     launches = dict(program.launches)
 
     def thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> Thunk | Sequence[Thunk]:
+        matmul = matmuls.get(instruction)
+        if matmul is not None:
+            workspace = matmul.config.workspace_bytes
+            written = (*results, BufferSlice(scratch, 0, workspace)) if workspace else results
+            return MatmulThunk(instruction.name, TARGET, operands, written, {"matmul": matmul})
         phases = launches.pop(place_of(instruction), None)
         if phases is None:
             computes = any(result.size for result in results)

@@ -12,6 +12,7 @@ from typing import Any
 from xla_backend_gpu.device import GpuStream, GraphRecorder
 from xla_backend_gpu.driver import Driver
 from xla_backend_gpu.kernel import GpuKernel
+from xla_backend_gpu.matmul_thunk import HANDLERS, MatmulThunk
 from xla_core.runtime import ThunkExecutor, ThunkRun
 from xla_core.schedule import CopyThunk, FillThunk, KernelThunk, ThunkProgram
 
@@ -52,8 +53,8 @@ class GraphExecutor(ThunkExecutor):
     """
 
     def __init__(self, program: ThunkProgram, *, streams: int, graphs: bool) -> None:
-        super().__init__(program, streams=streams)
-        steps, kinds = program.thunks, (KernelThunk, CopyThunk, FillThunk)
+        super().__init__(program, HANDLERS, streams=streams)
+        steps, kinds = program.thunks, (KernelThunk, CopyThunk, FillThunk, MatmulThunk)
         can = not self.has_branches and len(steps) >= _LEAST and all(isinstance(step, kinds) for step in steps)
         self._has_graphs = graphs and can
         self._lock = threading.Lock()

@@ -15,13 +15,18 @@ from xla_core.config import plugin_flags
 
 
 class GpuFlags(BaseModel):
-    """Flags in XLA_CORE_FLAGS: whether to emulate devices despite a GPU, their number, and their memory."""
+    """Flags in XLA_CORE_FLAGS: whether to emulate devices despite a GPU, their number, and their memory.
+
+    `xla_gpu_cublas_library` is the path of a library with cuBLASLt's functions, in place of the installed one. Emulated
+    devices use one only if it is named here: it must compute in the host's memory.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     xla_gpu_emulate: bool = False
     xla_gpu_emulated_device_count: int = Field(default=1, ge=1, le=1024)
     xla_gpu_emulated_memory_bytes: int = Field(default=1 << 30, ge=1 << 16)
+    xla_gpu_cublas_library: str = ""
 
 
 class GpuPlatform(Platform):
@@ -50,11 +55,12 @@ class GpuPlatform(Platform):
         if self._gpus:
             from xla_backend_gpu.cuda_driver import CudaDriver
 
-            driver = CudaDriver(ordinal)
+            driver = CudaDriver(ordinal, self._flags.xla_gpu_cublas_library)
         else:
             from xla_backend_gpu.emulated_driver import EmulatedDriver
 
-            driver = EmulatedDriver(self._flags.xla_gpu_emulated_memory_bytes)
+            flags = self._flags
+            driver = EmulatedDriver(flags.xla_gpu_emulated_memory_bytes, flags.xla_gpu_cublas_library)
         return GpuExecutor(ordinal, driver)
 
     def create_compiler(self) -> Compiler:

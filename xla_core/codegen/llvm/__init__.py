@@ -43,6 +43,7 @@ The packages, from the lowest one up. Each imports only from those above it in t
 A new op is one function under a decorator (`elemental` in `scalars`, `generator` in `elements`) or a kernel form.
 """
 
+from xla_core.codegen.kernel_choice import KernelChoice
 from xla_core.codegen.llvm.autotuner import Autotuner, TuningCache
 from xla_core.codegen.llvm.capabilities import emitter_capabilities, may_share_buffer
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
@@ -77,6 +78,7 @@ __all__ = [
     "IrModule",
     "IrPart",
     "KernelBody",
+    "KernelChoice",
     "KernelEmitter",
     "KernelForm",
     "KernelFrame",
