@@ -112,7 +112,7 @@ def test_a_program_of_many_results_is_native(host: Host) -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "microseconds", "is_native"), [(1, 100.0, False), (40, 100.0, True), (40, 1e3, False)]
+    ("results", "microseconds", "is_native"), [(1, 200.0, True), (1, 300.0, False), (40, 300.0, True), (40, 1e3, False)]
 )
 def test_a_program_is_native_if_python_takes_longer_to_enqueue_it(
     results: int, microseconds: float, is_native: bool

@@ -29,6 +29,7 @@ _CACHED_BYTES_PER_NANOSECOND = 40.0  # of arrays that fit into the second-level 
 _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matrix
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
 _TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fast as register blocks
+_COMPARISON_NANOSECONDS = 2.0  # of a sort, which compares and moves one element at a time
 _TRANSCENDENTAL_FLOPS = 5.0  # a mean: 2 of exp, 4 of log, 20 of sin
 _FEW_ELEMENTS = 8
 _LITTLE_CODE = 48  # simple instructions
@@ -132,6 +133,8 @@ class NativeKernels:
         # Each lane computes one operation a nanosecond.
         lanes = max(1.0, self._processor.register_bytes / _widest(instruction))
         nanoseconds = max(operations / lanes, self._memory_nanoseconds(cost.bytes_accessed))
+        if instruction.opcode == Opcode.SORT:
+            nanoseconds = max(nanoseconds, _COMPARISON_NANOSECONDS * cost.flops)
         undivided = self._threads == 1 or nanoseconds <= self._abi.parallel.kernel_nanoseconds
         emitter = self._inliner if inlined else self._emitter
         emitted = emitter.emit(instruction, name, aliasing=aliasing, undivided=undivided or inlined)
