@@ -54,17 +54,20 @@ typedef struct {
 
 _Static_assert(sizeof(Algorithm) == 64 && sizeof(Heuristic) == 96, "NVIDIA's sizes");
 
-/* Other processes of the tests have device memory and streams of their own. */
+/* The stub of CUDA's driver has contexts, device memory and streams of its own. */
+typedef int (*HasContext)(void);
 typedef void *(*Translate)(uint64_t address, uint64_t size);
 typedef int (*Enqueue)(void *stream, void *job);
 
+static HasContext has_context;
 static Translate translate;
-static Enqueue enqueue;
+static Enqueue enqueue; /* keeps the job, which a graph may run again */
 static char last_error[512];
 static long live; /* descriptors that were not destroyed */
 static long calls;
 
-void cublaslt_stub_set_hooks(Translate own_translate, Enqueue own_enqueue) {
+void cublaslt_stub_set_hooks(HasContext own_has_context, Translate own_translate, Enqueue own_enqueue) {
+  has_context = own_has_context;
   translate = own_translate;
   enqueue = own_enqueue;
 }
@@ -125,7 +128,12 @@ static int destroy(void *object, int kind) {
   return OK;
 }
 
-int cublasLtCreate(void **handle) { return *handle = create(sizeof(Handle), HANDLE), OK; }
+int cublasLtCreate(void **handle) {
+  if (has_context && !has_context())
+    return refuse(NOT_INITIALIZED, "no context is current");
+  *handle = create(sizeof(Handle), HANDLE);
+  return OK;
+}
 int cublasLtDestroy(void *handle) { return destroy(handle, HANDLE); }
 
 int cublasLtMatmulDescCreate(void **made, int compute, int scale) {
@@ -433,7 +441,8 @@ void cublaslt_stub_run(void *data) {
         store(memory[3], at, to->type, finish(job, value, bias, row));
       }
   calls++;
-  free(job);
+  if (!enqueue)
+    free(job);
 }
 
 /* D's elements are different places, and none is in what is read. */
@@ -467,6 +476,7 @@ int cublasLtMatmul(void *handle, void *description, const void *alpha, const voi
   const Layout *m[4] = {a_layout, b_layout, c_layout, to_layout};
   const void *memory[4] = {a, b, c, to};
   REQUIRE(is(handle, HANDLE), "this is no live handle");
+  REQUIRE(!has_context || has_context(), "no context is current");
   int status = check_product(description, m);
   if (status)
     return status;

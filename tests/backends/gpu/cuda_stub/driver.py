@@ -510,6 +510,38 @@ def cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, e
     own.enqueue(lambda queue: own.device.emulated.launch(queue, chosen, launch))
 
 
+# -- cuBLASLt ----------------------------------------------------------------------------------------------------------
+
+
+def connect_cublas(path: str) -> ctypes.CDLL:
+    """Lets the stub of cuBLASLt at a path use the contexts, the memory and the streams of this driver."""
+    library = ctypes.CDLL(path)
+
+    @ctypes.CFUNCTYPE(c_int)
+    def has_context():
+        return int(bool(state.contexts))
+
+    @ctypes.CFUNCTYPE(c_void_p, c_uint64, c_uint64)
+    def translate(address, size):
+        memory = next(d.emulated.memory for d in devices if 0 <= address - d.emulated.memory.base < MEMORY)
+        return memory.view(address, size).ctypes.data
+
+    @ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+    def enqueue(stream, job):
+        try:
+            own = take(stream, Stream)
+            emulated = own.device.emulated
+            run = functools.partial(library.cublaslt_stub_run, c_void_p(job))
+            own.enqueue(lambda queue: emulated._enqueue(queue, run, "cuBLASLt"))
+        except Failure:
+            return 13  # CUBLAS_STATUS_EXECUTION_FAILED
+        return OK
+
+    library.cublaslt_stub_set_hooks(has_context, translate, enqueue)
+    _made[path] = has_context, translate, enqueue
+    return library
+
+
 # -- graphs ------------------------------------------------------------------------------------------------------------
 
 
