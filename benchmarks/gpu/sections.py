@@ -31,6 +31,8 @@ MEMORY_BOUND = frozenset({"elementwise", "reduction", "norm", "movement"})
 STEPS = 32
 """Kernels of the program whose launches are timed with and without a graph."""
 
+_LIBRARY_CALL = "__cublas$lt$matmul"
+
 COUNTED = ("elementwise_chain", "reduce_rows", "softmax", "transpose")
 
 
@@ -101,7 +103,7 @@ def bandwidth(choice: Choice, seconds: float) -> Iterator[Row]:
 
 
 def products(choice: Choice, seconds: float) -> Iterator[Row]:
-    """Our matrix products against cuBLAS's."""
+    """Matrix products by our own kernels against cuBLAS's, and by cuBLASLt within a program against our own."""
     client = xla_core.Client("gpu")
     small = is_small(client)
     timer = DeviceTimer(client, 1 << 12 if small else 1 << 28)
@@ -115,13 +117,14 @@ def products(choice: Choice, seconds: float) -> Iterator[Row]:
             f"  ROOT z = {shape} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n"
         )
         try:
-            executable = client.compile(text)
+            executable = client.compile(text, xla_core.CompileOptions(backend={"products": "own"}))
             dtype = executable.parameter_shapes[0].dtype
             arguments = [client.buffer_from_host(np.ones((size, size), dtype)) for _ in range(2)]
-            own = timer.seconds(lambda e=executable, a=arguments: e.execute(a), budget=budget / 2)
+            own = timer.seconds(lambda e=executable, a=arguments: e.execute(a), budget=budget / 3)
         except Exception as error:
             yield failed("products", what, error)
             continue
+        yield _by_library(client, timer, what, text, arguments, own, budget / 3)
         speed = f"{2 * size**3 / own / 1e12:.3g} TFLOP/s"
         try:
             theirs = Cublas().seconds(element_type, size)
@@ -130,6 +133,27 @@ def products(choice: Choice, seconds: float) -> Iterator[Row]:
             continue
         note = f"{speed}; cuBLAS {2 * size**3 / theirs / 1e12:.3g}"
         yield Row("products", what, f"{theirs / own:.0%}", ">= 80%", theirs / own >= 0.8, note)
+
+
+def _by_library(
+    client: xla_core.Client,
+    timer: DeviceTimer,
+    what: str,
+    text: str,
+    arguments: Sequence[xla_core.Buffer],
+    own: float,
+    budget: float,
+) -> Row:
+    """How many times as fast a program is with calls of cuBLASLt as with kernels that take `own` seconds."""
+    what = f"{what}, by cuBLASLt"
+    try:
+        executable = client.compile(text, xla_core.CompileOptions(backend={"products": "library"}))
+        if _LIBRARY_CALL not in executable.as_text():
+            return Row("products", what, note="the device has no cuBLASLt, or it doesn't compute this")
+        seconds = timer.seconds(lambda: executable.execute(arguments), budget=budget)
+    except Exception as error:
+        return failed("products", what, error)
+    return Row("products", what, f"{own / seconds:.2f}", note="times as fast as kernels of our own, in a program")
 
 
 def speed(choice: Choice, seconds: float) -> Iterator[Row]:

@@ -13,6 +13,8 @@ import pytest
 
 from benchmarks.gpu.profiler import read_counts
 from benchmarks.gpu_bundle import compress_again
+from tests.backends.gpu import cublas_stub
+from tests.backends.gpu.cuda_stub import compiler
 
 pytest.importorskip("xla_backend_gpu")
 
@@ -26,7 +28,7 @@ func.func @main(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
 
 
 def report(
-    folder: Path, *sections: str, only: tuple[str, ...] = (), seconds: float = 0.02
+    folder: Path, *sections: str, only: tuple[str, ...] = (), seconds: float = 0.02, flags: str = ""
 ) -> dict[tuple[str, str], dict[str, object]]:
     """The rows of the report, by section and what."""
     (folder / "small.mlir").write_text(PROGRAM)
@@ -37,7 +39,7 @@ def report(
     out = folder / "report.json"
     command = [sys.executable, "-m", "benchmarks.gpu_report", "--section", *sections, "--seconds", str(seconds)]
     command += ["--programs", str(folder), "--json", str(out), *(("--only", *only) if only else ())]
-    environment = {**os.environ, "XLA_CORE_FLAGS": "--xla_gpu_emulate", "COLUMNS": "200"}
+    environment = {**os.environ, "XLA_CORE_FLAGS": f"--xla_gpu_emulate{flags}", "COLUMNS": "200"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert out.exists(), done.stdout + done.stderr
     return {(row["section"], row["what"]): row for row in json.loads(out.read_text())}
@@ -53,6 +55,14 @@ def test_sections_are_measured_and_failures_are_lines(tmp_path: Path) -> None:
     assert str(rows["launch", "call to result"]["value"]).endswith(" us")
     assert ("launch", "32 kernels, as a graph") in rows
     assert "no cuBLAS" in str(rows["products", "f32 32x32x32"]["note"]) or rows["products", "f32 32x32x32"]["good"]
+    assert "no cuBLASLt" in str(rows["products", "f32 32x32x32, by cuBLASLt"]["note"])
+
+
+@pytest.mark.skipif(compiler() is None, reason="there is no C compiler for the stub of cuBLASLt")
+def test_products_by_the_library(tmp_path: Path) -> None:
+    rows = report(tmp_path, "products", flags=f" --xla_gpu_cublas_library={cublas_stub.build(tmp_path)}")
+    for case in ("f32", "bf16"):
+        assert float(str(rows["products", f"{case} 32x32x32, by cuBLASLt"]["value"])) > 0
 
 
 def test_the_sections_take_less_than_ten_minutes() -> None:

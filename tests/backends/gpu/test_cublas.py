@@ -251,7 +251,11 @@ def programs(draw: st.DrawFn) -> tuple[str, list[tuple[tuple[int, ...], str]], s
     return f"HloModule m\n\nENTRY main {{\n{body}}}\n", parameters, epilogue
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(programs(), st.integers(0, 99))
 def test_any_product_is_the_evaluators(client: xla.Client, program: tuple, seed: int) -> None:
     """Types, sizes, batches, orders in memory, what is added and multiplied, and activations, each in one call."""
@@ -259,12 +263,11 @@ def test_any_product_is_the_evaluators(client: xla.Client, program: tuple, seed:
     rng = np.random.default_rng(seed)
     arguments = [values(rng, *shape, dtype=TYPES[type]) for shape, type in parameters]
     executable = compiled(client, text)
-    config = config_of(executable)
-    assert config.get("epilogue", "DEFAULT") == epilogue
+    found = config_of(executable).get("epilogue", "DEFAULT")
     steps = executable.artifacts()["thunks"].split()[::2]
     assert steps.count("MatmulThunk") == 1
-    if " transpose(" not in executable.as_text():  # two batch dimensions may lie apart
-        assert steps == ["MatmulThunk"]
+    if " transpose(" not in executable.as_text():  # several batch dimensions may lie apart
+        assert (found, steps) == (epilogue, ["MatmulThunk"])
     got, want = np.asarray(executable(*arguments)[0]), xla.evaluate(text, *arguments)[0]
     meant = xla.evaluate(executable.as_text(), *arguments)[0]
     tolerance = {2: 2e-2, 4: 1e-5, 8: 1e-12}[got.dtype.itemsize] if "GELU" in epilogue else 0
@@ -300,6 +303,24 @@ def run(client: xla.Client, text: str, seed: int = 0) -> xla.LoadedExecutable:
     for got, want in zip(executable(*arguments), xla.evaluate(text, *arguments), strict=True):
         np.testing.assert_array_equal(np.asarray(got), want)
     return executable
+
+
+def test_a_product_whose_operands_change_sides_is_one_call(client: xla.Client) -> None:
+    """The simplifier multiplies the operands in the other order, and transposes the result."""
+    text = """HloModule m
+
+ENTRY main {
+  x = f32[70,3,2] parameter(0)
+  y = f32[3,4,70] parameter(1)
+  b = f32[4] parameter(2)
+  d = f32[3,2,4] dot(x, y), lhs_batch_dims={1}, lhs_contracting_dims={0}, rhs_batch_dims={0}, rhs_contracting_dims={2}
+  bb = f32[3,2,4] broadcast(b), dimensions={2}
+  ROOT r = f32[3,2,4] add(d, bb)
+}
+"""
+    executable = run(client, text)
+    assert config_of(executable)["epilogue"] == "BIAS"
+    assert executable.artifacts()["thunks"].split()[::2] == ["MatmulThunk"]
 
 
 def test_a_layer_of_sequences_is_one_call(client: xla.Client) -> None:
@@ -550,3 +571,32 @@ def test_doctor_says_whether_the_library_was_found(tmp_path: Path, wheel: str, m
     monkeypatch.setattr("importlib.util.find_spec", lambda name: namespace)
     assert installed() == [str(path)]
     assert find() == str(path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "epilogue"),
+    [
+        ("0.044715", "0.044715", "GELU"),
+        ("0.044715", "0.0447", "DEFAULT"),  # another function, though nearly the same
+        ("multiply(d, d10)", "multiply(d4, d10)", "DEFAULT"),
+        ("add(b3, d8)", "subtract(b3, d8)", "DEFAULT"),
+        ("tanh(d7)", "sine(d7)", "DEFAULT"),
+        ("constant(0.5)", "constant(0.25)", "DEFAULT"),
+    ],
+)
+def test_gelu_is_recognized_by_its_coefficients(client: xla.Client, before: str, after: str, epilogue: str) -> None:
+    lines = GELU.format(t="f32[4,6]", e="f32", s="d").replace(before, after).strip().replace("r = ", "ROOT r = ")
+    text = product(4, 6, 5).replace("ROOT d", "d").replace("\n}", f"\n  {lines}\n}}")
+    config = config_of(compiled(client, text))
+    assert config.get("epilogue", "DEFAULT") == epilogue
+
+
+@pytest.mark.parametrize(("number", "alpha"), [("2", 2.0), ("0", 1.0), ("inf", 1.0)])
+def test_a_factor_keeps_what_is_no_number(client: xla.Client, number: str, alpha: float) -> None:
+    """cuBLASLt reads no operands for a factor of 0, so that a NaN among them would be lost."""
+    more = f"  c = f32[] constant({number})\n  cc = f32[4,6] broadcast(c), dimensions={{}}\n  ROOT r = f32[4,6] multiply(d, cc)"
+    text = product(4, 6, 5, more=more, root="none")
+    executable = compiled(client, text)
+    assert config_of(executable).get("alpha", 1.0) == alpha
+    x, y = np.full((4, 5), np.nan, np.float32), np.ones((5, 6), np.float32)
+    assert np.isnan(np.asarray(executable(x, y)[0])).all()

@@ -6,14 +6,15 @@ import math
 from collections.abc import Mapping
 
 from xla_backend_gpu.cublas.call import GELU_CUBIC, GELU_SCALE
-from xla_core.hlo import HloInstruction, Opcode
+from xla_core.hlo import ElementType, HloInstruction, Opcode
 
 Polynomial = Mapping[tuple[int, int], float]
 """The coefficients of powers of x and of tanh(GELU_SCALE (x + GELU_CUBIC x^3)), by their exponents."""
 
 _MOST_STEPS = 24  # instructions of the expression
 _MOST_POWER = 4
-_ROUNDING = 1e-2  # relative; constants of bf16 have 8 bits
+_ROUNDING = {ElementType.BF16: 5e-3, ElementType.F16: 1e-3}
+"""How far the coefficients may be off, relatively, where the constants have few bits; else 1e-5."""
 _INNER: Polynomial = {(1, 0): GELU_SCALE, (3, 0): GELU_SCALE * GELU_CUBIC}
 _GELU: Polynomial = {(1, 0): 0.5, (1, 1): 0.5}
 
@@ -30,7 +31,7 @@ def gelu_of(x: HloInstruction) -> HloInstruction | None:
             if found is None:
                 return None
             known[user] = found
-            if len(known) > 2 and _equal(found, _GELU) and _is_closed(known, user):
+            if len(known) > 2 and _equal(found, _GELU, user.shape.element_type) and _is_closed(known, user):
                 return user
     return None
 
@@ -81,7 +82,7 @@ def _applied(user: HloInstruction, known: Mapping[HloInstruction, Polynomial]) -
         case Opcode.POWER if operands[1] == {(0, 0): 3.0}:
             square = _product(operands[0], operands[0])
             return None if square is None else _product(square, operands[0])
-        case Opcode.TANH if _equal(operands[0], _INNER):
+        case Opcode.TANH if _equal(operands[0], _INNER, user.shape.element_type):
             return {(0, 1): 1.0}
     return None
 
@@ -98,6 +99,6 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial | None:
     return made if all(sum(key) <= _MOST_POWER for key in made) else None
 
 
-def _equal(found: Polynomial, wanted: Polynomial) -> bool:
-    keys = {*found, *wanted}
-    return all(math.isclose(found.get(k, 0.0), wanted.get(k, 0.0), rel_tol=_ROUNDING) for k in keys)
+def _equal(found: Polynomial, wanted: Polynomial, element_type: ElementType) -> bool:
+    off = _ROUNDING.get(element_type, 1e-5)
+    return all(math.isclose(found.get(k, 0.0), wanted.get(k, 0.0), rel_tol=off) for k in {*found, *wanted})

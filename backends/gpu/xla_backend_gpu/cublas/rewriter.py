@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -30,6 +31,7 @@ _NARROWER = {
     ElementType.S32: (ElementType.S8,),
 }
 """The types of which a type has all values, and whose products the library adds in it."""
+_KINDS = ("batch_dims", "contracting_dims")
 _TF32 = (8, 10)  # bits of exponent and mantissa
 
 
@@ -38,8 +40,9 @@ class Candidate:
     """A dot and the instructions after it that one call can compute.
 
     Attributes:
-        dot, last: the first and the last of the instructions. The last one has the elements of the dot's result in the
-            same order, and may have other dimensions.
+        dot: the dot, or what transposes its result.
+        last: the last of the instructions. It has the elements of the dot's result in the same order, but may have
+            other dimensions.
         lhs, rhs: the operands of the product.
         matmul: the product.
         added: what is added to the product, which has the last instruction's shape.
@@ -128,24 +131,37 @@ def candidates(dot: HloInstruction) -> Iterator[Candidate]:
 
 def _products(dot: HloInstruction) -> Iterator[Candidate]:
     """Yields the products that a dot may be: of what its operands are rounded or widened from, and of themselves."""
-    names = ("lhs_batch_dims", "rhs_batch_dims", "lhs_contracting_dims", "rhs_contracting_dims")
-    dimensions = {name: dot.attribute(name) for name in names}
-    if all(map(_is_rounded_to_tf32, dot.operands)):
-        yield from _product(dot, "tf32", [operand.operand(0) for operand in dot.operands], dimensions)
+    yield from _sources(dot, "tf32", [o.operand(0) for o in dot.operands if _is_rounded_to_tf32(o)])
     narrow = [source for source in map(_widened_from, dot.operands) if source is not None]
-    if len(narrow) == 2:
-        yield from _product(dot, _COMPUTE.get(narrow[0].shape.element_type, "f32"), narrow, dimensions)
-    compute = _COMPUTE.get(dot.operand(0).shape.element_type, "f32")
-    yield from _product(dot, compute, list(dot.operands), dimensions)
+    for operands in (narrow, list(dot.operands)):
+        if len(operands) == 2:
+            yield from _sources(dot, _COMPUTE.get(operands[0].shape.element_type, "f32"), operands)
+
+
+def _sources(dot: HloInstruction, compute: ComputeType, operands: Sequence[HloInstruction]) -> Iterator[Candidate]:
+    """Yields the product of both operands, if there are two; before it, the one that gives its result transposed."""
+    if len(operands) != 2:
+        return
+    dimensions = {f"{side}_{kind}": dot.attribute(f"{side}_{kind}") for side in ("lhs", "rhs") for kind in _KINDS}
+    user = _only_user(dot)
+    if user is not None and user.opcode == Opcode.TRANSPOSE and not dot.is_root:
+        batches = len(dot.attribute("lhs_batch_dims"))
+        first_right = dot.operand(0).shape.rank - len(dot.attribute("lhs_contracting_dims"))
+        swapped = (*range(batches), *range(first_right, dot.shape.rank), *range(batches, first_right))
+        if user.attribute("dimensions") == swapped:
+            changed = {
+                f"{a}_{kind}": dimensions[f"{b}_{kind}"] for a, b in (("lhs", "rhs"), ("rhs", "lhs")) for kind in _KINDS
+            }
+            yield from _product(user, compute, operands[1], operands[0], changed)
+    yield from _product(dot, compute, operands[0], operands[1], dimensions)
 
 
 def _product(
-    dot: HloInstruction, compute: ComputeType, operands: Sequence[HloInstruction], dimensions: dict[str, Any]
+    first: HloInstruction, compute: ComputeType, lhs: HloInstruction, rhs: HloInstruction, dimensions: dict[str, Any]
 ) -> Iterator[Candidate]:
-    config, (lhs, rhs) = MatmulConfig(compute_type=compute, **dimensions), operands
-    matmul = matmul_of(config, lhs.shape, rhs.shape, dot.shape)
+    matmul = matmul_of(MatmulConfig(compute_type=compute, **dimensions), lhs.shape, rhs.shape, first.shape)
     if matmul is not None:
-        yield Candidate(dot, dot, lhs, rhs, matmul)
+        yield Candidate(first, first, lhs, rhs, matmul)
 
 
 def _is_rounded_to_tf32(operand: HloInstruction) -> bool:
@@ -203,7 +219,9 @@ def _longer(candidate: Candidate) -> Candidate | None:
         return None
     if user.opcode == Opcode.MULTIPLY and not config.beta and not config.has_bias:
         value = scalar_of(_other(user, last))
-        return None if value is None else _changed(candidate, user, alpha=config.alpha * value)
+        if value is None or value == 0.0 or not math.isfinite(value):  # a NaN of the product stays one
+            return None
+        return _changed(candidate, user, alpha=config.alpha * value)
     if user.opcode == Opcode.MAXIMUM and scalar_of(_other(user, last)) == 0.0:
         return _changed(candidate, user, epilogue="RELU_BIAS" if config.has_bias else "RELU")
     return _with_bias(candidate) or _with_sum(candidate)
