@@ -182,15 +182,16 @@ def combine_at(
     where = np.broadcast_to(numbers, inside.shape).reshape(-1)[chosen]
     parts = [convert(u, t).reshape(-1)[chosen] for u, t in zip(updates, types[len(operands) :], strict=True)]
     op = combiner(computation)
-    ufunc = None if op is None or op.opcode in (Opcode.MAXIMUM, Opcode.MINIMUM) else op.ufunc
+    is_extremum = op is not None and op.opcode in (Opcode.MAXIMUM, Opcode.MINIMUM)
     if len(parts) == 1 and computation.root is computation.parameters[1]:
         targets[0][where] = parts[0]
-    elif ufunc is not None and CLASS[parts[0].dtype] in "biuf":
-        ufunc.at(targets[0], where, parts[0])
+    elif op is not None and op.ufunc is not None and CLASS[parts[0].dtype] in ("biu" if is_extremum else "biuf"):
+        op.ufunc.at(targets[0], where, parts[0])
     else:
+        combine = _combiner(context, computation)
         for chunk in _rounds(where):
             at = where[chunk]
-            combined = context.map(computation, [*(t[at] for t in targets), *(p[chunk] for p in parts)])
+            combined = combine([t[at] for t in targets], [p[chunk] for p in parts])
             for target, result in zip(targets, combined, strict=True):
                 target[at] = result
     return as_value([t.reshape(o.shape) for t, o in zip(targets, operands, strict=True)])
@@ -203,4 +204,5 @@ def _rounds(where: Array) -> list[Array]:
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if where.size else np.empty(0, int)
     lengths = np.diff(np.append(first, where.size))
     occurrence = np.arange(where.size) - np.repeat(first, lengths)
-    return [order[occurrence == k] for k in range(int(lengths.max(initial=0)))]
+    ends = np.cumsum(np.bincount(occurrence))
+    return np.split(order[np.argsort(occurrence, kind="stable")], ends[:-1]) if where.size else []

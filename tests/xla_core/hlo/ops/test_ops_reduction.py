@@ -377,6 +377,27 @@ def test_gather_and_scatter(data: st.DataObject) -> None:
         np.testing.assert_array_equal(scattered, expected.astype(np.int32), err_msg=name)
 
 
+@pytest.mark.parametrize("opcode", ["maximum", "minimum", "multiply"])
+@pytest.mark.parametrize("element", ["s32", "u8", "f32", "bf16", "c64"])
+def test_many_updates_of_few_elements(opcode: str, element: str) -> None:
+    if element == "c64" and opcode != "multiply":
+        return
+    rng, shape = np.random.default_rng(3), Shape(ElementType(element))
+    x, updates = (rng.choice([0, 1, 2, 3], n).astype(shape.dtype) for n in (5, 300))
+    x[rng.integers(5)] = 2
+    places = rng.integers(-1, 7, 300).astype(np.int32)
+    expected = x.copy()
+    for place, update in zip(places, updates, strict=True):
+        if 0 <= place < 5:
+            expected[place] = FUNCTIONS[opcode](expected[place], update)
+    numbers = {"inserted_window_dims": (0,), "scatter_dims_to_operand_dims": (0,), "index_vector_dim": 1}
+    with np.errstate(all="ignore"):
+        result = run(
+            "scatter", x, places, updates, **numbers, to_apply=scalar_computation(opcode, ElementType(element))
+        )
+    np.testing.assert_array_equal(result, expected)
+
+
 def test_scatter_of_several_operands() -> None:
     def swapped(c: HloComputation, a: HloInstruction, b: HloInstruction, u: HloInstruction, v: HloInstruction):
         return c.add("tuple", c.add("add", b, u), c.add("multiply", a, v))
