@@ -13,6 +13,7 @@ from xla_conformance.ops.domain import DOMAINS, USUAL
 from xla_conformance.ops.elementwise import value_cases
 from xla_conformance.ops.features import shown_features
 from xla_conformance.ops.reasons import LARGEST_SIZE, NO_CASE, NO_VALUE
+from xla_conformance.ops.selection import needed_rows
 
 from xla_core.hlo import OPS, ElementType, Opcode, verify
 
@@ -57,6 +58,12 @@ def test_each_value_is_there() -> None:
         {_group(r.values[a]) for r in rows} == {_group(v[0] if isinstance(v, Group) else v) for v in AXES[a]}
         for a in AXES
     )
+
+
+def test_rows_that_others_make_redundant_are_left_out() -> None:
+    met = [frozenset("ab"), frozenset("abc"), frozenset("cd"), frozenset("d"), frozenset()]
+    assert needed_rows(met) == [1, 2]
+    assert needed_rows([frozenset("a"), frozenset("a")]) == [1]
 
 
 def test_choices_depend_on_the_seed_alone() -> None:

@@ -50,6 +50,11 @@ class OpCase:
     def module(self) -> HloModule:
         return self.build(self.element_type).module
 
+    @property
+    def program(self) -> Program:
+        """The program, which is kept for its next use: it must not be changed."""
+        return _program(self)
+
     def arguments(self) -> list[np.ndarray]:
         return [a.copy() for a in _arguments(self)]  # a device's writes to them affect no other use
 
@@ -75,7 +80,7 @@ class OpCase:
         """The expected results."""
 
         def build(element_type: ElementType) -> HloModule:
-            return self.build(element_type).module
+            return (self.program if element_type is self.element_type else self.build(element_type)).module
 
         return expected_results(build, self.element_type, self.arguments(), self.rule)
 
@@ -83,7 +88,12 @@ class OpCase:
 @functools.lru_cache(32)
 def _arguments(case: OpCase) -> list[np.ndarray]:
     random = np.random.default_rng([case.seed, zlib.crc32(case.name.encode())])
-    return case.build(case.element_type).arguments(random)
+    return case.program.arguments(random)
+
+
+@functools.lru_cache(32)
+def _program(case: OpCase) -> Program:
+    return case.build(case.element_type)
 
 
 def _has_denormals(values: np.ndarray) -> bool:

@@ -80,11 +80,7 @@ def _completed(
     axes: Axes, chosen: Sequence[Choice], wanted: Sequence[Wanted], random: np.random.Generator
 ) -> list[Choice]:
     """Returns further choices, which have the wanted combinations that no choice has. Each has as many as fit."""
-    rows: dict[tuple[str, Any], int] = {}  # the numbers of the choices that have a value, as bits
-    for number, choice in enumerate(chosen):
-        for at in choice.values.items():
-            rows[at] = rows.get(at, 0) | 1 << number
-    missing = [w for w in wanted if not _common(rows, w)]
+    missing = [w for w, numbers in zip(wanted, having(chosen, wanted), strict=True) if not numbers]
     added = []
     while missing:
         allowed: dict[str, list[Any]] = {}
@@ -99,6 +95,15 @@ def _completed(
         every = {axis: allowed.get(axis) or members(values) for axis, values in axes.items()}
         added.append(Choice({axis: values[random.integers(len(values))] for axis, values in every.items()}))
     return added
+
+
+def having(chosen: Sequence[Choice], wanted: Sequence[Wanted]) -> list[int]:
+    """Returns the numbers of the choices that have each of the wanted combinations, as bits."""
+    rows: dict[tuple[str, Any], int] = {}
+    for number, choice in enumerate(chosen):
+        for at in choice.values.items():
+            rows[at] = rows.get(at, 0) | 1 << number
+    return [_common(rows, combination) for combination in wanted]
 
 
 def _common(rows: Mapping[tuple[str, Any], int], combination: Wanted) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,13 @@ from xla_conformance.ops.choices import (
     Wanted,
     choose_each,
     choose_pairs,
+    having,
     members,
 )
 from xla_conformance.ops.comparison import BITS, Rule
 from xla_conformance.ops.features import Feature, shown_features
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.selection import select_rows
+from xla_conformance.ops.selection import needed_rows, select_rows
 from xla_conformance.ops.sizes import EMPTY, LARGEST_TILE, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, verify
@@ -133,7 +134,7 @@ class Domain:
 
         Elementwise ops have scalars of the other types too.
         """
-        rows = list(self._rows({}, seed, every_type=False))
+        rows = self._needed(list(self._rows({}, seed, every_type=False)))
         usual = [t for t in types if t in USUAL]
         example = (usual or types)[0]
         shown = [self.shown(row, example) for row in rows]
@@ -144,6 +145,26 @@ class Domain:
         chosen += [(scalars[i % len(scalars)], t) for i, t in enumerate(others) if scalars]
         for number, element_type in dict.fromkeys(chosen):
             yield Choice({"type": element_type, **rows[number].values})
+
+    def _needed(self, rows: Sequence[Choice]) -> list[Choice]:
+        """Returns the rows without those whose values, pairs of values and wanted combinations others have."""
+        wanted = having(rows, self.wanted())
+        numbers = [{n for n, some in enumerate(wanted) if some >> row & 1} for row in range(len(rows))]
+        return [rows[n] for n in needed_rows([self._meets(row) | n for row, n in zip(rows, numbers, strict=True)])]
+
+    def _meets(self, choice: Choice) -> frozenset[Hashable]:
+        """Returns the values of a choice and the pairs of values of two axes.
+
+        Scalars have no size, and a size that hides other choices is there for each value of the other axes.
+        """
+        values, places = choice.values, self.places_of(choice)
+        met: set[Hashable] = set(values.items())
+        if self.sizes and (values["size"] not in members(self.sizes) or values.get("rank") == 0):
+            of = "scalar" if values.get("rank") == 0 else values["size"], values["place"]
+            return frozenset(met | {(*of, place) for place in places})
+        if self.sizes:
+            places += [("size", _place(self.sizes, values["size"])), ("place", _place(self.places, values["place"]))]
+        return frozenset(met.union(itertools.combinations(places, 2)))
 
     def shown(self, choice: Choice, element_type: ElementType) -> frozenset[Feature]:
         """Returns the features of a choice's program in an element type: values of axes and of attributes."""

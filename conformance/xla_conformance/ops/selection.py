@@ -8,6 +8,7 @@ a result.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
@@ -40,6 +41,21 @@ def select_rows(
     left += [order[i % len(order)] for i in range(len(others) - len(left))] if order else []
     chosen += list(zip(left, turns, strict=False))
     return sorted(chosen, key=lambda pair: pair[0])
+
+
+def needed_rows(meets: Sequence[frozenset[Hashable]]) -> list[int]:
+    """Returns rows that together meet all that all rows meet: without those that others make redundant.
+
+    Those that meet least are left out first.
+    """
+    counts = Counter(itertools.chain.from_iterable(meets))
+    needed = []
+    for row in sorted(range(len(meets)), key=lambda row: len(meets[row])):
+        if all(counts[one] > 1 for one in meets[row]):
+            counts.subtract(meets[row])
+        else:
+            needed.append(row)
+    return sorted(needed)
 
 
 def _cover(shown: Sequence[frozenset[Hashable]], order: Sequence[int], uses: Sequence[int]) -> Iterator[int]:

@@ -38,6 +38,7 @@ def loaded(
 
 
 @pytest.mark.promise("executable.serialize", "compiler.deserialize", "executable.fingerprint", "spec.version")
+@pytest.mark.joint("run in another process")  # there is one such process for all of them
 @pytest.mark.parametrize("program", ALL, ids=str)
 def test_run_in_another_process(
     client: Client, program: FamilyProgram, seed: int, loaded: dict[str, dict[str, Any] | str]

@@ -106,7 +106,7 @@ def test_op(
             return
         except Failure as failure:
             wrong = failure
-    placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
+    placed = place(case.program.module, context, case.arguments(), layouts=target.layouts)
     deterministic = Trait.NONDETERMINISTIC not in OPS[case.opcode].traits
     try:
         before, device = before_for(case.name), device_for(client, case.name)
@@ -124,7 +124,7 @@ def placed_if_held(backend: str, target: TargetConfig, case: OpCase, context: Co
     """Returns a case's module in its context, unless the device doesn't hold its type or the module has aliases."""
     if case.element_type not in held_types(backend) or (target.flushes_products and case.has_denormal_products):
         return None
-    placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
+    placed = place(case.program.module, context, case.arguments(), layouts=target.layouts)
     is_plain = all(shape.is_array and not shape.is_dynamic for shape in placed.module.parameter_shapes)
     is_plain &= all(leaf.is_array and not leaf.is_dynamic for leaf in placed.module.result_shape.leaves())
     return placed if is_plain and not placed.module.input_output_aliases else None
