@@ -184,6 +184,40 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<2xf32>) -> (tensor<4xf32>, tensor<
 """
 
 
+ADDS_CALLS = """
+from xla_core.hlo import Opcode
+from xla_core.passes import HloPass
+
+class Calls(HloPass):
+    name = "acme-calls"
+
+    def run(self, module):
+        found = [i for c in module.computations for i in c.instructions if i.opcode == Opcode.TANH]
+        for i in found:
+            call = i.parent.add(Opcode.CUSTOM_CALL, i.operand(0), shape=i.shape, custom_call_target="acme.tanh")
+            i.parent.replace_with(i, call)
+        return bool(found)
+
+class Compiler(TemplateCompiler):
+    @property
+    def target_config(self):
+        config = super().target_config
+        own = config.capabilities.model_copy(update={"custom_calls": frozenset({"acme.tanh"})})
+        return config.model_copy(update={"capabilities": own})
+
+    def hlo_stages(self, options):
+        return {"target": Calls()}
+
+class Kernel(HloKernel):
+    def __init__(self, instruction, *rest):
+        if instruction.opcode == Opcode.CUSTOM_CALL:
+            instruction = instruction.parent.add(Opcode.KERNEL, instruction.operand(0))
+        super().__init__(instruction, *rest)
+
+put(kernel=Kernel, compiler=Compiler)
+"""
+
+
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives the template its own kernel back after each test, because faulty backends replace it."""
@@ -259,6 +293,23 @@ def test_a_composite_of_the_device_means_its_decomposition(
     printed = capsys.readouterr().out
     assert "No pass changes the answer" in printed
     assert ("custom-call(" in printed) == (opcode != "NEGATE")
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_pass_that_adds_an_unknown_call_is_named(
+    put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str], right: bool
+) -> None:
+    path, folder = tmp_path / "long.mlir", tmp_path / "out"
+    path.write_text(LONG)
+    backend = put_backend(f"calls_{right}", ADDS_CALLS.replace("KERNEL", "TANH" if right else "SINE"))
+    assert bisect(backend, path, "--output", folder) == (not right)
+    printed = capsys.readouterr().out
+    assert "No pass before optimization/acme-calls changes the answer" in printed
+    assert "adds a custom call to 'acme.tanh'" in printed
+    assert ("a later one or the device is wrong" in printed) == (not right)
+    if not right:
+        assert "tanh(" in (folder / "program.hlo").read_text()
+        assert "custom-call(" in (folder / "after.hlo").read_text()
 
 
 def test_an_instruction_that_does_not_compile_is_named(

@@ -47,7 +47,7 @@ def bisect(
     import xla_core as xla
     from xla_conformance.bisect.composites import define_composites
     from xla_conformance.bisect.device_process import DeviceProcess
-    from xla_conformance.bisect.passes import compile_in_steps
+    from xla_conformance.bisect.passes import compile_in_steps, unknown_custom_call
     from xla_core.cli import comparison, console, programs
 
     if output is not None:
@@ -69,8 +69,11 @@ def bisect(
             "Tolerance of an instruction alone: its op's rule; for fusions, sums and loops that of whole programs"
         )
         difference = _run(device, failure, module, arguments, expected)
-        wrong = _find_pass(out, module, arguments, expected, steps, failing, difference, output)
-        if not wrong:
+        known = next((n for n, step in enumerate(steps) if unknown_custom_call(step.module)), len(steps))
+        wrong = _find_pass(out, module, arguments, expected, steps[:known], failing, difference, output)
+        if not wrong and known < len(steps):
+            wrong = _stop_at_unknown_call(out, module, arguments, steps, known, difference, output)
+        elif not wrong:
             out.print("No pass changes the answer.")
             wrong = _find_on_device(out, steps[-1].module if steps else module, arguments, device, output)
         if difference:
@@ -79,7 +82,8 @@ def bisect(
         if not wrong:
             _verdict(out, "The whole program is wrong, though no part of it is", difference)
         raise typer.Exit(1)
-    out.print("[bold green]The device agrees with the reference evaluator, in each instruction and as a whole.")
+    extent = "in each instruction and as a whole" if known == len(steps) else "as a whole"
+    out.print(f"[bold green]The device agrees with the reference evaluator, {extent}.")
 
 
 def _verdict(out: Console, what: str, how: str) -> None:
@@ -117,6 +121,33 @@ def _find_pass(
         _write(out, output, steps[-1].module if steps else module, arguments)
         return True
     return False
+
+
+def _stop_at_unknown_call(
+    out: Console,
+    module: HloModule,
+    arguments: Sequence[np.ndarray],
+    steps: Sequence[PassStep],
+    number: int,
+    difference: str,
+    output: Path | None,
+) -> bool:
+    """Prints that a pass added a custom call which the evaluator can't evaluate. Returns whether the results differ."""
+    from xla_conformance.bisect.passes import unknown_custom_call
+
+    target = unknown_custom_call(steps[number].module)
+    out.print(
+        f"No pass before {steps[number]} changes the answer. That pass adds a custom call to {target!r}, which the "
+        "evaluator can't evaluate, so that neither later passes nor single instructions are compared. "
+        "xla_core.hlo.register_custom_call defines it (docs/custom-calls.md).",
+        markup=False,
+        soft_wrap=True,
+    )
+    if difference:
+        _verdict(out, f"The pass {steps[number]}, a later one or the device is wrong", difference)
+        before = steps[number - 1].module if number else module
+        _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
+    return bool(difference)
 
 
 def _run(

@@ -11,7 +11,7 @@ from xla_conformance.bisect.comparison import first_difference
 from xla_conformance.bisect.device_process import DeviceProcess
 from xla_core import evaluate
 from xla_core.errors import InternalError
-from xla_core.hlo import HloModule
+from xla_core.hlo import HloModule, Opcode, is_custom_call_registered
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +53,7 @@ def find_wrong_pass(
 ) -> tuple[int, str] | None:
     """Returns the number of the first step whose module computes other results, and the difference; None if none does.
 
-    The search halves the steps, so that few modules are evaluated. It finds a step that turns right results into wrong
+    The evaluator must know all custom calls of the steps. The search halves the steps, so that few modules are evaluated. It finds a step that turns right results into wrong
     ones even if a later step happens to make them right again, as long as the last module's results are wrong.
     """
     difference = _difference(steps[-1].module, arguments, expected) if steps else ""
@@ -68,6 +68,17 @@ def find_wrong_pass(
         else:
             right = middle
     return wrong, difference
+
+
+def unknown_custom_call(module: HloModule) -> str:
+    """Returns the target of a custom call that the evaluator can't evaluate, or ""."""
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            if instruction.opcode == Opcode.CUSTOM_CALL:
+                target: str = instruction.attribute("custom_call_target")
+                if not is_custom_call_registered(target):
+                    return target
+    return ""
 
 
 def _difference(module: HloModule, arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.resources
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -538,7 +539,8 @@ def test_the_total_time_holds(put_backend: Put) -> None:
         expression="test_op[popcnt-s16 or test_op[xor-s16",
         limits=Limits(test=100, stage=100, total=12),
     )
-    assert run.problem == "the total time of 12 s is over"
+    running = r"(; test_ops\.py::test_op\[.* ran for \d+ s)?"  # on a slow machine no test has begun
+    assert re.fullmatch("the total time of 12 s is over" + running, run.problem)
     assert run.not_run or not run.results
     assert not run.passes
     assert run.seconds < 60
