@@ -9,13 +9,14 @@ from types import TracebackType
 
 import numpy as np
 
+from xla_conformance.bits import FRESH_BYTE
 from xla_conformance.programs.family import FamilyProgram
 from xla_core import Client, Device, LoadedExecutable
 from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, Stream, StreamExecutor
 from xla_core.errors import ResourceExhaustedError, XlaError
 from xla_core.hlo import Shape
 
-_FRESH, _FREED, _CANARY = 0xA7, 0xFF, 0xC3
+_FREED, _CANARY = 0xFF, 0xC3
 _CANARY_BYTES = 128
 
 
@@ -65,7 +66,7 @@ class WatchedAllocator(Allocator):
             memory = pool.pop() if pool else self._new(size, memory_space)
             self.live[id(memory)] = memory
             self._keys[id(memory)] = (size, memory_space)
-            self.stream.memset(memory, _FRESH)
+            self.stream.memset(memory, FRESH_BYTE)
             return memory
 
     def _new(self, size: int, memory_space: int) -> DeviceMemory:

@@ -9,6 +9,9 @@ import numpy as np
 from xla_conformance.failures import Failure, snapshot
 from xla_core.hlo import ElementType, HloModule
 
+FRESH_BYTE = 0xA7
+"""Fills memory before a kernel runs, so that elements which it doesn't write are recognized."""
+
 
 def require_bits(
     sentence: str,
@@ -42,7 +45,10 @@ def require_bits(
         different = ~same_bits(got, wanted)
         if different.any():
             index = np.argwhere(different)[0]
-            raise wrong(f"{int(different.sum())} of {different.size} elements are wrong.", number, index)
+            what = f"{int(different.sum())} of {different.size} elements are wrong."
+            if set(got[different].tobytes()) == {FRESH_BYTE}:
+                what += f" No kernel has written them: they hold the bytes {FRESH_BYTE:#x} that memory had before."
+            raise wrong(what, number, index)
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:

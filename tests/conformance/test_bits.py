@@ -52,3 +52,15 @@ def test_a_failure_names_the_first_wrong_element() -> None:
         require_bits("Sums.", [right], [right.astype(np.float64)])
     with pytest.raises(Failure, match="There are 1 results, 2 are expected"):
         require_bits("Sums.", [right], [right, right])
+
+
+def test_elements_that_no_kernel_has_written_are_said_to_be() -> None:
+    expected = np.arange(6, dtype=np.float32)
+    got = expected.copy()
+    got[4:].view(np.uint8)[:] = 0xA7
+    with pytest.raises(Failure, match=r"2 of 6 elements are wrong\. No kernel has written them"):
+        require_bits("A kernel writes its results.", [got], [expected])
+    got[0] = 1
+    with pytest.raises(Failure) as caught:
+        require_bits("A kernel writes its results.", [got], [expected])
+    assert "No kernel" not in str(caught.value)
