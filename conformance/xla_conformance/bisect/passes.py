@@ -53,8 +53,9 @@ def find_wrong_pass(
 ) -> tuple[int, str] | None:
     """Returns the number of the first step whose module computes other results, and the difference; None if none does.
 
-    The evaluator must know all custom calls of the steps. The search halves the steps, so that few modules are evaluated. It finds a step that turns right results into wrong
-    ones even if a later step happens to make them right again, as long as the last module's results are wrong.
+    The evaluator must know all custom calls of the steps. The search halves the steps, so that few modules are
+    evaluated. It finds a step that turns right results into wrong ones even if a later step happens to make them
+    right again, as long as the last module's results are wrong.
     """
     difference = _difference(steps[-1].module, arguments, expected) if steps else ""
     if not difference:
