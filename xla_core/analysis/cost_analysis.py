@@ -21,21 +21,35 @@ from xla_core.hlo.table.opcode import Opcode
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cost:
-    """Counts of one execution. `flops` excludes transcendental functions; `bytes_accessed` are read and written."""
+    """Counts of one execution. `flops` excludes transcendental functions; `bytes_accessed` are read and written.
+
+    `transcendental_flops` are the additions that take as long as the transcendental functions (`OpDef.cost`).
+    """
 
     flops: float = 0.0
     transcendentals: float = 0.0
     bytes_accessed: float = 0.0
+    transcendental_flops: float = 0.0
+
+    @property
+    def operations(self) -> float:
+        return self.flops + self.transcendental_flops
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
             self.flops + other.flops,
             self.transcendentals + other.transcendentals,
             self.bytes_accessed + other.bytes_accessed,
+            self.transcendental_flops + other.transcendental_flops,
         )
 
     def __mul__(self, times: float) -> Cost:
-        return Cost(self.flops * times, self.transcendentals * times, self.bytes_accessed * times)
+        return Cost(
+            self.flops * times,
+            self.transcendentals * times,
+            self.bytes_accessed * times,
+            self.transcendental_flops * times,
+        )
 
 
 class HloCostAnalysis:
@@ -73,7 +87,7 @@ class HloCostAnalysis:
             return body * float(trips) + self.computation(i.attribute("condition")) * float(trips + 1)
         if opcode == Opcode.CONDITIONAL:
             costs = [self.computation(c) for c in branch_computations(i.attributes)]
-            dearest: Cost = max(costs, key=lambda c: c.flops + 10 * c.transcendentals + c.bytes_accessed)
+            dearest: Cost = max(costs, key=lambda c: c.operations + c.bytes_accessed)
             return dearest
         if opcode == Opcode.CALL:
             return self.computation(i.attribute("to_apply"))
@@ -86,12 +100,12 @@ class HloCostAnalysis:
         op = i.op
         if op.applications is not None:
             applied = self.computation(i.attribute("to_apply"))
-            return Cost(applied.flops, applied.transcendentals) * op.applications(i)
+            return dataclasses.replace(applied, bytes_accessed=0.0) * op.applications(i)
         if op.flops is not None:
             return Cost(op.flops(i))
         elements = float(i.shape.num_elements) if i.shape.is_array else 0.0
         if Trait.TRANSCENDENTAL in op.traits:
-            return Cost(transcendentals=elements)
+            return Cost(transcendentals=elements, transcendental_flops=op.cost * elements)
         return Cost(elements) if op.is_elementwise and Trait.DATA_MOVEMENT not in op.traits else Cost()
 
 

@@ -35,8 +35,7 @@ class PlacementCosts:
         cost = self._analysis.instruction(i)
         flops = max(device.peak_flops.values(), default=0.0) or host.device_flops
         bandwidth = device.memory_bandwidth or host.device_bandwidth
-        operations = cost.flops + 10 * cost.transcendentals
-        return host.kernel_seconds + max(operations / flops, cost.bytes_accessed / bandwidth)
+        return host.kernel_seconds + max(cost.operations / flops, cost.bytes_accessed / bandwidth)
 
     def on_host(self, i: HloInstruction) -> float:
         """The seconds that the host takes for one execution, with the computations of control flow."""
@@ -48,8 +47,7 @@ class PlacementCosts:
             return 0.0
         host, cost = self._target.host, self._analysis.instruction(i)
         flops = host.flops * (_PRODUCTS if Trait.PRODUCT in i.op.traits else 1.0)
-        operations = cost.flops + 10 * cost.transcendentals
-        return host.instruction_seconds + operations / flops + cost.bytes_accessed / host.bandwidth
+        return host.instruction_seconds + cost.operations / flops + cost.bytes_accessed / host.bandwidth
 
     def of_computation(self, computation: HloComputation) -> float:
         """The seconds that the host takes for a computation."""

@@ -39,9 +39,9 @@ class FusionCosts(CheckedModel):
     The unit is the cost of one cheap vectorized operation on one element.
 
     Attributes:
-        opcodes: cost of one element of an op without its operands; ops that are not named cost 1.
+        opcodes: cost of one element of an op without its operands, in place of that of the op table (`OpDef.cost`).
         complex: how many times as much an op of complex elements costs.
-        transcendental: cost of an op with `Trait.TRANSCENDENTAL` that `opcodes` doesn't name.
+        transcendental: the most that an op with `Trait.TRANSCENDENTAL` costs, unless `opcodes` names it.
         transcendental_code: the size of its code, in instructions.
         integer_division: cost of integer division and remainder.
         branch: cost of choosing between two operands for each element, as `pad` and `concatenate` do.
@@ -49,7 +49,7 @@ class FusionCosts(CheckedModel):
         kernel: cost of launching a kernel.
     """
 
-    opcodes: Mapping[Opcode, float] = Field(default_factory=lambda: dict(_OPCODES))
+    opcodes: Mapping[Opcode, float] = Field(default_factory=dict)
     complex: float = Field(default=4.0, ge=0)
     transcendental: float = Field(default=40.0, ge=0)
     transcendental_code: int = Field(default=32, ge=1)
@@ -57,20 +57,6 @@ class FusionCosts(CheckedModel):
     branch: float = Field(default=12.0, ge=0)
     byte: float = Field(default=2.0, ge=0)
     kernel: float = Field(default=10_000.0, ge=0)
-
-
-_OPCODES: Mapping[Opcode, float] = {
-    Opcode.DIVIDE: 4.0,
-    Opcode.SQRT: 4.0,
-    Opcode.RSQRT: 4.0,
-    Opcode.REMAINDER: 16.0,
-    Opcode.EXPONENTIAL: 14.0,
-    Opcode.EXPONENTIAL_MINUS_ONE: 20.0,
-    Opcode.LOGISTIC: 18.0,
-    Opcode.TANH: 18.0,
-    Opcode.GATHER: 4.0,
-    Opcode.TRANSPOSE: 2.0,
-}
 
 
 class FusionPreferences(CheckedModel):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from xla_core.analysis import HloCostAnalysis, known_trip_count
+from xla_core.hlo import OPS
 from xla_core.hlo.parsing.parser import parse_hlo
 
 LOOP = """
@@ -75,6 +76,7 @@ ENTRY e {
 """)
     cost = HloCostAnalysis(module).module()
     assert (cost.flops, cost.transcendentals) == (128 + 120, 128)
+    assert cost.transcendental_flops == 128 * OPS["exponential"].cost
     assert cost.bytes_accessed == 2 * 512 + 3 * 512 + (512 + 4 + 32) + (4 + 4 + 4) + 8
 
 

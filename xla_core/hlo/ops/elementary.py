@@ -240,29 +240,29 @@ def _sqrt(x: Array) -> Array:
     return np.asarray(np.sqrt(x)) if CLASS[x.dtype] == "f" else _rounded_sqrt(x)
 
 
-FUNCTIONS: Mapping[Opcode, tuple[Callable[..., Array], str]] = {
-    Opcode.EXPONENTIAL: (_function(np.exp), "e to the power x."),
-    Opcode.EXPONENTIAL_MINUS_ONE: (_function(np.expm1, _complex_expm1), "exp(x) - 1, exact near 0."),
-    Opcode.LOG: (_function(np.log), "The natural logarithm."),
-    Opcode.LOG_PLUS_ONE: (_function(np.log1p, _complex_log1p), "log(1 + x), exact near 0."),
-    Opcode.LOGISTIC: (_function(_logistic, _complex_logistic), "1 / (1 + exp(-x))."),
-    Opcode.SQRT: (_sqrt, "The square root."),
-    Opcode.RSQRT: (_function(_rsqrt, _complex_rsqrt), "The reciprocal square root."),
-    Opcode.CBRT: (_function(np.cbrt, _complex_cbrt), "The cube root."),
-    Opcode.SINE: (_function(np.sin), "The sine."),
-    Opcode.COSINE: (_function(np.cos), "The cosine."),
-    Opcode.TAN: (_function(np.tan, _complex_tan), "The tangent."),
-    Opcode.TANH: (_function(np.tanh), "The hyperbolic tangent."),
-    Opcode.ACOS: (_function(np.arccos), "The inverse cosine."),
-    Opcode.ACOSH: (_function(np.arccosh), "The inverse hyperbolic cosine."),
-    Opcode.ASIN: (_function(np.arcsin), "The inverse sine."),
-    Opcode.ASINH: (_function(np.arcsinh), "The inverse hyperbolic sine."),
-    Opcode.ATAN: (_function(np.arctan), "The inverse tangent."),
-    Opcode.ATANH: (_function(np.arctanh), "The inverse hyperbolic tangent."),
-    Opcode.COSH: (_function(np.cosh), "The hyperbolic cosine."),
-    Opcode.SINH: (_function(np.sinh), "The hyperbolic sine."),
+FUNCTIONS: Mapping[Opcode, tuple[Callable[..., Array], str, float]] = {
+    Opcode.EXPONENTIAL: (_function(np.exp), "e to the power x.", 14),
+    Opcode.EXPONENTIAL_MINUS_ONE: (_function(np.expm1, _complex_expm1), "exp(x) - 1, exact near 0.", 20),
+    Opcode.LOG: (_function(np.log), "The natural logarithm.", 33),
+    Opcode.LOG_PLUS_ONE: (_function(np.log1p, _complex_log1p), "log(1 + x), exact near 0.", 36),
+    Opcode.LOGISTIC: (_function(_logistic, _complex_logistic), "1 / (1 + exp(-x)).", 18),
+    Opcode.SQRT: (_sqrt, "The square root.", 4),
+    Opcode.RSQRT: (_function(_rsqrt, _complex_rsqrt), "The reciprocal square root.", 4),
+    Opcode.CBRT: (_function(np.cbrt, _complex_cbrt), "The cube root.", 150),
+    Opcode.SINE: (_function(np.sin), "The sine.", 110),
+    Opcode.COSINE: (_function(np.cos), "The cosine.", 110),
+    Opcode.TAN: (_function(np.tan, _complex_tan), "The tangent.", 125),
+    Opcode.TANH: (_function(np.tanh), "The hyperbolic tangent.", 18),
+    Opcode.ACOS: (_function(np.arccos), "The inverse cosine.", 220),
+    Opcode.ACOSH: (_function(np.arccosh), "The inverse hyperbolic cosine.", 86),
+    Opcode.ASIN: (_function(np.arcsin), "The inverse sine.", 220),
+    Opcode.ASINH: (_function(np.arcsinh), "The inverse hyperbolic sine.", 86),
+    Opcode.ATAN: (_function(np.arctan), "The inverse tangent.", 21),
+    Opcode.ATANH: (_function(np.arctanh), "The inverse hyperbolic tangent.", 73),
+    Opcode.COSH: (_function(np.cosh), "The hyperbolic cosine.", 43),
+    Opcode.SINH: (_function(np.sinh), "The hyperbolic sine.", 44),
 }
-"""Opcode -> the function of one floating-point or complex operand, and what it is in words."""
+"""Opcode -> the function of one floating-point or complex operand, what it is in words, and its `OpDef.cost`."""
 
 
 def power(a: Array, b: Array) -> Array:

@@ -101,12 +101,20 @@ _op(
 _op(Opcode.SUBTRACT, 2, _NUMBERS, arithmetic.subtract, _EXACT, _SIGNLESS, doc="a - b; integers wrap.")
 _op(Opcode.MULTIPLY, 2, _ANY, arithmetic.multiply, *_RING, ufunc=np.multiply, identity=lambda t: 1)
 _op(Opcode.MULHI, 2, _INTEGERS, arithmetic.multiply_high, Trait.COMMUTATIVE)
-_op(Opcode.DIVIDE, 2, _NUMBERS, arithmetic.divide, _PRIMITIVE, _EXACT)
-_op(Opcode.REMAINDER, 2, elementwise(shapes.REALS), arithmetic.remainder, _EXACT)
+_op(Opcode.DIVIDE, 2, _NUMBERS, arithmetic.divide, _PRIMITIVE, _EXACT, cost=4)
+_op(Opcode.REMAINDER, 2, elementwise(shapes.REALS), arithmetic.remainder, _EXACT, cost=16)
 _op(Opcode.MAXIMUM, 2, _ANY, arithmetic.maximum, *_LATTICE, ufunc=np.maximum, identity=lambda t: t.least)
 _op(Opcode.MINIMUM, 2, _ANY, arithmetic.minimum, *_LATTICE, ufunc=np.minimum, identity=lambda t: t.greatest)
-_op(Opcode.POWER, 2, _ANY, elementary.power, _TRANSCENDENTAL)
-_op(Opcode.ATAN2, 2, _COMPLEX_OR_FLOATS, elementary.atan2, _TRANSCENDENTAL, doc="The angle of the point (b, a).")
+_op(Opcode.POWER, 2, _ANY, elementary.power, _TRANSCENDENTAL, cost=130)
+_op(
+    Opcode.ATAN2,
+    2,
+    _COMPLEX_OR_FLOATS,
+    elementary.atan2,
+    _TRANSCENDENTAL,
+    cost=24,
+    doc="The angle of the point (b, a).",
+)
 _op(
     Opcode.AND,
     2,
@@ -316,16 +324,17 @@ entry(
     mantissa_bits=attr("int"),
 )
 
-for _opcode, (_evaluate, _doc) in elementary.FUNCTIONS.items():
-    _op(_opcode, 1, _COMPLEX_OR_FLOATS, _evaluate, _TRANSCENDENTAL, doc=_doc, **_ACCURACY)
-_op(Opcode.ERF, 1, _FLOATS, elementary.erf, _TRANSCENDENTAL, doc="The error function.", **_ACCURACY)
-_op(Opcode.ERFC, 1, _FLOATS, elementary.erfc, _TRANSCENDENTAL, doc="1 - erf(x).", **_ACCURACY)
+for _opcode, (_evaluate, _doc, _cost) in elementary.FUNCTIONS.items():
+    _op(_opcode, 1, _COMPLEX_OR_FLOATS, _evaluate, _TRANSCENDENTAL, doc=_doc, cost=_cost, **_ACCURACY)
+_op(Opcode.ERF, 1, _FLOATS, elementary.erf, _TRANSCENDENTAL, cost=21, doc="The error function.", **_ACCURACY)
+_op(Opcode.ERFC, 1, _FLOATS, elementary.erfc, _TRANSCENDENTAL, cost=53, doc="1 - erf(x).", **_ACCURACY)
 _op(
     Opcode.ERF_INV,
     1,
     _FLOATS,
     elementary.erf_inv,
     _TRANSCENDENTAL,
+    cost=51,
     doc="The y with erf(y) = x: infinite at -1 and 1, NaN beyond.",
     **_ACCURACY,
 )

@@ -280,6 +280,7 @@ entry(
     Trait.READS_PART,
     Trait.EXACT_IN_WIDER_INTEGERS,
     Trait.INDEX_MAP,
+    cost=4,
     doc="Slices of the operand at (clamped) start indices. (XLA: operation semantics, Gather.)",
     index_operands=lambda count: (1,),
     same_sizes=_gather_sizes,

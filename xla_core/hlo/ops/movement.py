@@ -265,6 +265,7 @@ entry(
     *_MOVES,
     Trait.PRIMITIVE,
     Trait.CHEAP,
+    cost=2,
     doc="Result dimension i is operand dimension dimensions[i].",
     dimensions=attr("ints", doc="For each dimension of the result, the dimension of the operand that becomes it."),
     sharding_rule=sharding_rules.of_transpose,

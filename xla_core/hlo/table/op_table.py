@@ -225,6 +225,7 @@ class OpDef:
         applications: instruction -> how many times it applies `to_apply`; None where its cost isn't that of `to_apply`.
         flops: instruction -> how many floating-point operations it takes. None means one for each element of an
             elementwise op, and none for another op.
+        cost: how many additions take as long as the op does for one element, in a loop of vectors on a CPU.
         sharding_rule: instruction -> how it is divided; None for an instruction that every device computes whole. An op
             without a rule is divided if it is elementwise.
         shard_attributes: (instruction, shapes of the operands' shards, shape of the result's shard) -> the attributes
@@ -253,6 +254,7 @@ class OpDef:
     ufunc: np.ufunc | None = None
     applications: Count | None = None
     flops: Count | None = None
+    cost: float = 1.0
     sharding_rule: Callable[[HloInstruction], ShardingRule | None] | None = None
     shard_attributes: Callable[[HloInstruction, Sequence[Shape], Shape], Attributes] | None = None
     groups: GroupRule | None = None

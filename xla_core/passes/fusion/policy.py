@@ -103,7 +103,8 @@ class FusionPolicy:
             return costs.integer_division
         known = costs.opcodes.get(opcode)
         if known is None:
-            known = costs.transcendental if Trait.TRANSCENDENTAL in instruction.op.traits else 1.0
+            most = costs.transcendental if Trait.TRANSCENDENTAL in instruction.op.traits else math.inf
+            known = min(instruction.op.cost, most)
         return known * self._of_type(shape)
 
     def _of_type(self, shape: Shape) -> float:

@@ -30,7 +30,7 @@ _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matr
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
 _TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fast as register blocks
 _COMPARISON_NANOSECONDS = 2.0  # of a sort, which compares and moves one element at a time
-_TRANSCENDENTAL_FLOPS = 5.0  # a mean: 2 of exp, 4 of log, 20 of sin
+_FUNCTION_NANOSECONDS = 0.2  # of a lane, for each of the additions that take as long as a function (`OpDef.cost`)
 _FEW_ELEMENTS = 8
 _LITTLE_CODE = 48  # simple instructions
 _CODE_OF_FUNCTION = 12
@@ -129,10 +129,10 @@ class NativeKernels:
                 name, lapack.batch, 1, nanoseconds, lapack.symbol, f"{lapack.symbol}: {lapack.batch} units"
             )
         cost = self._costs.instruction(instruction)
-        operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
-        # Each lane computes one operation a nanosecond.
+        # Each lane computes one operation a nanosecond, with its loads.
+        computing = cost.flops + _FUNCTION_NANOSECONDS * cost.transcendental_flops
         lanes = max(1.0, self._processor.register_bytes / _widest(instruction))
-        nanoseconds = max(operations / lanes, self._memory_nanoseconds(cost.bytes_accessed))
+        nanoseconds = max(computing / lanes, self._memory_nanoseconds(cost.bytes_accessed))
         if instruction.opcode == Opcode.SORT:
             nanoseconds = max(nanoseconds, _COMPARISON_NANOSECONDS * cost.flops)
         undivided = self._threads == 1 or nanoseconds <= self._abi.parallel.kernel_nanoseconds

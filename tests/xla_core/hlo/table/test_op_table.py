@@ -53,6 +53,10 @@ def test_traits_fit_each_other(op: OpDef) -> None:
         assert not {one, other} <= op.traits, (one, other)
 
 
+def test_a_function_takes_longer_than_an_addition(op: OpDef) -> None:
+    assert op.cost > 1 or Trait.TRANSCENDENTAL not in op.traits
+
+
 def test_operands_that_are_named_are_there(op: OpDef) -> None:
     least = op.arity if isinstance(op.arity, int) else max(op.arity[0], 3)
     assert all(0 <= number < least for number in op.index_operands(least))
