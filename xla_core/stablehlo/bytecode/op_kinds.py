@@ -197,7 +197,7 @@ class References:
 
     Attributes:
         kinds: the op names by the byte that encodes their number; None if not yet read, or if no byte encodes it.
-        types: the types, in the same way.
+        single_types: tuples of one type each, in the same way.
         locations: the locations by number; None if not yet used.
     """
 
@@ -205,7 +205,7 @@ class References:
         self._pool = pool
         self.op_kinds = OpKinds(pool)
         self.kinds: list[OpKind | None] = [None] * 256
-        self.types: list[Any] = [None] * 256
+        self.single_types: list[Any] = [None] * 256
         self.locations: list[BytecodeLocation | None] = [None] * len(pool.sections.attributes)
 
     def kind(self, index: int, reader: ByteReader) -> OpKind:
@@ -226,5 +226,5 @@ class References:
         """Returns the type with this number in its form outside of tensors (see `plain`)."""
         type = plain(self._pool.type(index, reader))
         if index < 128:
-            self.types[index << 1 | 1] = type
+            self.single_types[index << 1 | 1] = (type,)
         return type

@@ -181,10 +181,9 @@ class _Reader:
         """Reads the ops of a block. The time of reading a file is spent here."""
         code, base, values = self.code, self.base, self.values
         p, end = reader.position - base, reader.end - base
-        kinds, types, locations = self.references.kinds, self.references.types, self.references.locations
-        parts, short, high, low = _PARTS, SHORT, _HIGH, _LOW
+        kinds, single_types, locations = self.references.kinds, self.references.single_types, self.references.locations
+        parts, short = _PARTS, SHORT
         next_value = self.next_value
-        append = ops.append
         index: int | None
         for _ in range(count):
             start = p
@@ -198,40 +197,30 @@ class _Reader:
                     kind = self.references.kind(index, reader)
                 mask = code[p]
                 has_attributes, has_properties, has_results, has_operands, is_special = parts[mask]
-                b = code[p + 1]
+                index = short[code[p + 1]]
                 p += 2
-                index = short[b]
                 if index is None:
-                    if b & 2:
-                        index = low[b] + high[code[p]]
-                        p += 1
-                    else:
-                        index, p = self._varint(reader, p)
+                    index, p = self._varint(reader, p)
                 location = locations[index] or self.references.location(index)
-                attributes: Mapping[str, Any] | None = None
-                if not has_attributes:
-                    attributes = kind.by_properties[code[p]] if has_properties else kind.bare
+                known = kind.by_properties[code[p]] if has_properties else kind.bare
+                attributes: Mapping[str, Any] | None = None if has_attributes else known
                 if attributes is None:
                     attributes, p = self._attributes(reader, kind, mask, p)
                 elif has_properties:
                     p += 1
-                result_types: Sequence[Type] = ()
+                result_types: Sequence[Type] | None = ()
                 if has_results:
-                    type = types[code[p + 1]] if code[p] == _ONE else None
-                    if type is None:
-                        result_types, p = self._result_types(reader, p)
-                    else:
-                        result_types = (type,)
-                        p += 2
+                    result_types = single_types[code[p + 1]] if code[p] == _ONE else None
+                    p += 2
+                    if result_types is None:
+                        result_types, p = self._result_types(reader, p - 2)
                 operands: list[Value] = []
                 if has_operands:
                     operands, p = self._operands(reader, p, start)
+                if p > end:
+                    raise reader.error("an op ends after its section", base + start)
             except IndexError:
-                raise reader.error(
-                    "the op that begins here refers to an entry that doesn't exist", base + start
-                ) from None
-            if p > end:
-                raise reader.error("an op ends after its section", base + start)
+                raise reader.error("the op here refers to an entry that doesn't exist", base + start) from None
             if is_special or kind.is_special:
                 reader.position, self.next_value = base + p, next_value
                 op_parts = (operands, result_types, attributes, location)
@@ -246,7 +235,7 @@ class _Reader:
                         next_value += 1
                 except IndexError:
                     raise reader.error("more values than the region declares", base + start) from None
-            append(op)
+            ops.append(op)
         self.next_value = next_value
         reader.position = base + p
 
@@ -269,7 +258,7 @@ class _Reader:
 
     def _operands(self, reader: ByteReader, p: int, start: int) -> tuple[list[Value], int]:
         """Reads the operands of the op that begins at `start`. Returns them and the position after them."""
-        code, values, short = self.code, self.values, SHORT
+        code, values, short, low, high = self.code, self.values, SHORT, _LOW, _HIGH
         repeat: Iterable[int | None] | None = _REPEATS[code[p]]
         p += 1
         if repeat is None:
@@ -280,8 +269,8 @@ class _Reader:
             p += 1
             index = short[b]
             if index is None:
-                if b & 2:
-                    index = _LOW[b] + _HIGH[code[p]]
+                if b & 2:  # two bytes, decoded in place because there are many
+                    index = low[b] + high[code[p]]
                     p += 1
                 else:
                     index, p = self._varint(reader, p)
@@ -360,6 +349,9 @@ class _Reader:
 
     def _varint(self, reader: ByteReader, p: int) -> tuple[int, int]:
         """Reads an integer whose first byte is just before `p`. Returns it and the position after it."""
+        first = self.code[p - 1]
+        if first & 3 == 2:  # two bytes
+            return _LOW[first] + _HIGH[self.code[p]], p + 1
         reader.position = self.base + p - 1
         return reader.varint(), reader.position - self.base
 
