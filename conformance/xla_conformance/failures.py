@@ -104,7 +104,6 @@ def require_equal(
     results: Sequence[np.ndarray],
     expected: Sequence[np.ndarray],
     *,
-    promise: str = "",
     module: HloModule | str = "",
     arguments: Sequence[np.ndarray] = (),
     tolerances: Sequence[Tolerance | None] = (),
@@ -115,7 +114,6 @@ def require_equal(
     def wrong(what: str, number: int = 0, index: Sequence[int] | None = None, ulp: float | None = None) -> Failure:
         return Failure(
             f"{sentence} {what}".rstrip(),
-            promise=promise,
             module=module,
             arguments=arguments,
             results=results,

@@ -25,7 +25,6 @@ from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, flatte
 from xla_core.hlo.evaluator import (
     evaluate,
     evaluate_computation,
-    evaluate_instruction,
     evaluate_parallel,
     evaluate_replicas,
 )
@@ -105,7 +104,6 @@ __all__ = [
     "evaluate",
     "evaluate_computation",
     "evaluate_groups",
-    "evaluate_instruction",
     "evaluate_parallel",
     "evaluate_replicas",
     "extract_computation",

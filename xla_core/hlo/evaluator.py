@@ -18,9 +18,7 @@ from xla_core.hlo.evaluation.argument_checks import check_argument, wrong_count
 from xla_core.hlo.evaluation.environment import Alone, Environment, Rendezvous, Token, Value
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, check_rank, flatten_value, unflatten_value
 from xla_core.hlo.ir.computation import HloComputation
-from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule, require_module
-from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
 from xla_core.hlo.verifier import verify_collectives
 
@@ -112,13 +110,6 @@ def evaluate(
     context = EvaluationContext(environment, max_steps=max_steps, max_bytes=max_bytes, timeout=timeout)
     verify_collectives(module, environment.num_replicas, environment.num_partitions)
     return evaluate_computation(module.entry, arrays, context)
-
-
-def evaluate_instruction(instruction: HloInstruction, operands: Sequence[Literal]) -> Literal:
-    """Evaluates one instruction on constant operands, for constant folding."""
-    with np.errstate(all="ignore"):
-        value = EvaluationContext().evaluate(instruction, [o.value for o in operands])
-    return Literal.of_value(value, instruction.shape)
 
 
 def evaluate_replicas(

@@ -76,7 +76,7 @@ look:
 compare:
 {_compared()}
 copy:
-{pool_word("bytes", "pool", "bytes")}
+{pool_word("bytes", "bytes")}
   call void @unlock()
 {slot("value", "buffer", "data", "ptr")}
   call void @llvm.memcpy.p0.p0.i64(ptr %value, ptr %data, i64 %bytes, i1 false)
@@ -88,7 +88,7 @@ copy:
 
 def _compared() -> str:
     """IR that leaves the call to Python unless the pool fits the array and has a buffer, `%buffer`."""
-    return f"""{pool_word("common", "pool", "description", "ptr")}
+    return f"""{pool_word("common", "description", "ptr")}
 {slot("own_type", "common", "type")}
 {slot("own_rank", "common", "num_dims")}
 {slot("own_sizes", "common", "dims", "ptr")}
@@ -107,7 +107,7 @@ def _compared() -> str:
   br i1 %is_alike, label %compare_sizes, label %leave
 compare_sizes:
 {loop("comparing", "%rank", _COMPARE_SIZE)}
-{pool_word("own_strides", "pool", "strides", "ptr")}
+{pool_word("own_strides", "strides", "ptr")}
 {loop("striding", "%num_strides", _COMPARE_STRIDE)}
   %buffer = call ptr @pop(ptr %pool)
   %is_empty = icmp eq ptr %buffer, null
@@ -132,7 +132,7 @@ look:
   %is_ready = icmp ne ptr %data, null
   br i1 %is_ready, label %measure, label %leave
 measure:
-{pool_word("bytes", "pool", "bytes")}
+{pool_word("bytes", "bytes")}
   %is_row_major = icmp ne i64 %bytes, 0
   %is_short = icmp ule i64 %bytes, {_SHORT_COPY}
   %has_room = icmp uge i64 %room, %bytes
@@ -167,8 +167,8 @@ def destroy(struct: Any) -> str:
   br i1 %may_keep, label %look, label %leave
 look:
 {slot("pool", "handle", "pool", "ptr")}
-{pool_word("free", "pool", "free")}
-{pool_word("most", "pool", "most_free")}
+{pool_word("free", "free")}
+{pool_word("most", "most_free")}
   %has_place = icmp ult i64 %free, %most
   br i1 %has_place, label %keep, label %leave
 keep:

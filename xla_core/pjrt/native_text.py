@@ -54,9 +54,9 @@ def add_to_slot(result: str, handle: str, name: str, change: int) -> str:
   store i64 %{result}_changed, ptr %{result}_at"""
 
 
-def pool_word(result: str, pool: str, name: str, kind: str = "i64") -> str:
-    """IR that reads a word of a pool; its address is `%RESULT_at`."""
-    return _word(result, pool, POOL[name], kind)
+def pool_word(result: str, name: str, kind: str = "i64") -> str:
+    """IR that reads a word of the pool at `%pool`; its address is `%RESULT_at`."""
+    return _word(result, "pool", POOL[name], kind)
 
 
 def _word(result: str, block: str, number: int, kind: str) -> str:

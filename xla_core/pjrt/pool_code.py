@@ -20,13 +20,13 @@ HASH_FACTOR = 31
 _FUNCTIONS = f"""
 ; Takes a handle from a pool's free list, or returns null. The caller has the mutex.
 define ptr @pop(ptr %pool) {{
-{pool_word("first", "pool", "first_free", "ptr")}
+{pool_word("first", "first_free", "ptr")}
   %empty = icmp eq ptr %first, null
   br i1 %empty, label %done, label %take
 take:
 {slot("next", "first", "next_free", "ptr")}
   store ptr %next, ptr %first_at
-{pool_word("free", "pool", "free")}
+{pool_word("free", "free")}
   %less = sub i64 %free, 1
   store i64 %less, ptr %free_at
 {slot("memory", "first", "memory_address")}
@@ -41,10 +41,10 @@ define void @push(ptr %handle) {{
 {set_slot("handle", "data", "0")}
 {set_slot("handle", "is_deleted", "0")}
 {slot("pool", "handle", "pool", "ptr")}
-{pool_word("first", "pool", "first_free", "ptr")}
+{pool_word("first", "first_free", "ptr")}
 {set_slot("handle", "next_free", "%first", "ptr")}
   store ptr %handle, ptr %first_at
-{pool_word("free", "pool", "free")}
+{pool_word("free", "free")}
   %more = add i64 %free, 1
   store i64 %more, ptr %free_at
   ret void
@@ -60,9 +60,9 @@ define void @add(ptr %handle) {{
 ; Empties a free list and returns its first handle, from which `next_free` leads to the others.
 define ptr @take_all(ptr %pool) {{
   call void @lock()
-{pool_word("first", "pool", "first_free", "ptr")}
+{pool_word("first", "first_free", "ptr")}
   store ptr null, ptr %first_at
-{pool_word("free", "pool", "free")}
+{pool_word("free", "free")}
   store i64 0, ptr %free_at
   call void @unlock()
   ret ptr %first

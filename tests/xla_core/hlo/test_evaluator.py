@@ -32,7 +32,6 @@ from xla_core.hlo import (
     OpMetadata,
     Shape,
     evaluate,
-    evaluate_instruction,
     flatten_value,
     is_custom_call_registered,
     parse_hlo,
@@ -307,16 +306,20 @@ def test_effects_happen_in_order_even_where_nothing_needs_them() -> None:
 # -- one instruction -----------------------------------------------------------------------------------------------
 
 
-def test_evaluate_instruction() -> None:
+def test_an_instruction_is_evaluated_alone() -> None:
+    def evaluated(instruction: HloInstruction, *operands: Literal) -> Literal:
+        value = EvaluationContext().evaluate(instruction, [o.value for o in operands])
+        return Literal.of_value(value, instruction.shape)
+
     c = HloComputation("c")
     x = c.parameter(0, Shape.array(F32, (3,)))
     added = c.add("add", x, x)
     one = Literal(np.array([1, 2, 3], np.float32))
-    assert evaluate_instruction(added, [one, one]) == Literal(np.array([2, 4, 6], np.float32))
-    pair = evaluate_instruction(c.add("tuple", x, added), [one, one])
+    assert evaluated(added, one, one) == Literal(np.array([2, 4, 6], np.float32))
+    pair = evaluated(c.add("tuple", x, added), one, one)
     assert pair.elements == (one, one)
     splat = c.add("broadcast", c.constant(ONE), shape=Shape.array(F32, (1 << 30,)))
-    assert evaluate_instruction(splat, [Literal(ONE)]).is_splat  # costs one element
+    assert evaluated(splat, Literal(ONE)).is_splat  # costs one element
 
 
 def test_pred_arrays() -> None:

@@ -40,8 +40,8 @@ class IrBuilder(InstructionBuilder):
     def branch(self, target: Block) -> None:
         self.line(f"br {target}")
 
-    def branch_if(self, condition: Value, then: Block, otherwise: Block, metadata: str = "") -> None:
-        self.line(f"br {condition}, {then}, {otherwise}{metadata}")
+    def branch_if(self, condition: Value, then: Block, otherwise: Block) -> None:
+        self.line(f"br {condition}, {then}, {otherwise}")
 
     def phi(self, *incoming: tuple[Value, Block]) -> Value:
         """Adds a phi; only other phis may stand before it in its block."""
