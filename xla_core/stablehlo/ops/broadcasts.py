@@ -10,6 +10,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INTS, OneOp, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_broadcast, check_same_scale
+from xla_core.stablehlo.sharding import result_shardings
 from xla_core.stablehlo.table.op_table import OpGroup, Trait
 from xla_core.stablehlo.table.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import shape_text
@@ -71,6 +72,7 @@ define(
     "stablehlo.broadcast_in_dim",
     "operand",
     rule=_broadcast_in_dim_rule,
+    result_sharding=result_shardings.of_broadcast,
     lower=_lower_broadcast_in_dim,
     counterpart=OneOp(Opcode.BROADCAST, dimensions="broadcast_dimensions"),
     attributes={"broadcast_dimensions": INTS},

@@ -14,6 +14,7 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INDEX, INTS, OneOp, ints, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
+from xla_core.stablehlo.sharding import result_shardings
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Columns, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, SCALAR, STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
@@ -49,6 +50,7 @@ define(
     "stablehlo.reshape",
     "operand",
     rule=_reshape_rule,
+    result_sharding=result_shardings.of_reshape,
     lower=OneOp(Opcode.RESHAPE, declared=True),
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
@@ -81,6 +83,7 @@ define(
     "stablehlo.transpose",
     "operand",
     rule=_transpose_rule,
+    result_sharding=result_shardings.of_transpose,
     lower=OneOp(Opcode.TRANSPOSE, dimensions="permutation"),
     attributes={"permutation": INTS},
     traits=(Trait.ON_STORAGE,),

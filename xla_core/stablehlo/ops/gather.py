@@ -10,6 +10,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, INTS, OneOp, check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted
+from xla_core.stablehlo.sharding import result_shardings
 from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER, STATIC_INTEGERS
 from xla_core.stablehlo.verify.compatibility import shape_text
@@ -100,6 +101,7 @@ define(
     "stablehlo.gather",
     (Values("operand"), Values("start_indices", INTEGER)),
     rule=_gather_rule,
+    result_sharding=result_shardings.of_gather,
     lower=OneOp(Opcode.GATHER, "dimension_numbers", "slice_sizes", "indices_are_sorted"),
     attributes={"dimension_numbers": _NUMBERS, "slice_sizes": INTS, "indices_are_sorted": FALSE},
     releases="0.9 1.1",

@@ -14,6 +14,7 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, INTS, OPTIONAL_INTS, OneOp, ints, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
 from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
+from xla_core.stablehlo.sharding import result_shardings
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import TENSOR
 from xla_core.stablehlo.verify.compatibility import (
@@ -96,6 +97,7 @@ define(
     _INPUTS_AND_INITIAL,
     "results*",
     rule=_reduce_rule,
+    result_sharding=result_shardings.of_reduce,
     lower=_lower_reduce,
     counterpart=OneOp(Opcode.REDUCE, "dimensions"),
     regions=1,

@@ -13,6 +13,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INTS, OneOp, ints, tensor
 from xla_core.stablehlo.ops.output_shapes import scalar_at, sized
+from xla_core.stablehlo.sharding import result_shardings
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Columns, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
@@ -52,6 +53,7 @@ define(
     "stablehlo.slice",
     "operand",
     rule=_slice_rule,
+    result_sharding=result_shardings.of_slice,
     lower=OneOp(Opcode.SLICE, slice=Columns(SliceDimension, _RANGES)),
     attributes=dict.fromkeys(_RANGES, INTS),
     traits=(Trait.ON_STORAGE, Trait.ASYNCHRONOUS),
@@ -86,6 +88,7 @@ define(
     "stablehlo.dynamic_slice",
     (Values("operand"), Values("start_indices", INTEGER_SCALAR, Arity.VARIADIC)),
     rule=_dynamic_slice_rule,
+    result_sharding=result_shardings.of_slice,
     lower=OneOp(Opcode.DYNAMIC_SLICE, dynamic_slice_sizes="slice_sizes"),
     attributes={"slice_sizes": INTS},
     traits=(Trait.ON_STORAGE, Trait.ASYNCHRONOUS),

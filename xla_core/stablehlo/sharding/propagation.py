@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from xla_core.hlo.ops.custom_calls import SHARD_TO_FULL
 from xla_core.spmd import Sharding
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of, tiled_sharding
+from xla_core.stablehlo.sharding.result_shardings import sizes_of
 from xla_core.stablehlo.sharding.shardy import axis_names, parse_shardings
+from xla_core.stablehlo.table.op_table import OPS
 
 Shardings = tuple[Sharding | None, ...]
 
@@ -78,9 +78,9 @@ class _Propagation:
             return (None,) * len(op.results)
         # an op of a sum is in general not the sum of the op's results
         operands = [operand and dataclasses.replace(operand, unreduced=()) for operand in operands]
-        rule = _RULES.get(op.name)
-        if rule is not None:
-            return (rule(op, operands[0]),) * len(op.results)
+        definition = OPS.get(op.name)
+        if definition is not None and definition.result_sharding is not None:
+            return (definition.result_sharding(op, operands[0]),) * len(op.results)
         return tuple(_of_operand_alike(op, operands, result) for result in op.results)
 
 
@@ -96,82 +96,6 @@ def _of_operand_alike(op: ir.Op, operands: Sequence[Sharding | None], result: ir
     alike = [
         sharding
         for operand, sharding in zip(op.operands, operands, strict=True)
-        if sharding is not None and _sizes(operand.type) == _sizes(result.type)
+        if sharding is not None and sizes_of(operand.type) == sizes_of(result.type)
     ]
     return max(alike, key=lambda s: math.prod(s.shard_counts), default=None)
-
-
-def _sizes(type: ir.Type) -> tuple[int, ...] | None:
-    return tuple(type.shape) if isinstance(type, ir.TensorType) else None
-
-
-def _numbers(op: ir.Op, name: str) -> list[int]:
-    return [int(number) for number in np.ravel(np.asarray(op.attributes[name]))]
-
-
-def _transpose(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
-    return _moved(sharding, _numbers(op, "permutation"))
-
-
-def _broadcast(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
-    """A dimension of size 1 that becomes larger is not split, so that only the others keep their axes."""
-    sources: list[int | None] = [None] * len(_sizes(op.results[0].type) or ())
-    for source, target in enumerate(_numbers(op, "broadcast_dimensions")):
-        sources[target] = source
-    return _moved(sharding, sources)
-
-
-def _reduce(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
-    reduced = set(_numbers(op, "dimensions"))
-    return _moved(sharding, [d for d in range(len(sharding.dimensions) if sharding else 0) if d not in reduced])
-
-
-def _slice(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
-    """A dimension of which the slice takes a part is whole in the result."""
-    before, after = _sizes(op.operands[0].type) or (), _sizes(op.results[0].type) or ()
-    return _moved(sharding, [d if before[d] == after[d] else None for d in range(len(after))])
-
-
-def _gather(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
-    """Keeps the axes of dimensions that the slices take as a whole."""
-    before, numbers, sizes = (
-        _sizes(op.operands[0].type) or (),
-        op.attributes["dimension_numbers"],
-        _numbers(op, "slice_sizes"),
-    )
-    sources: list[int | None] = [None] * len(_sizes(op.results[0].type) or ())
-    left_out = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
-    in_slices = [d for d in range(len(before)) if d not in left_out]
-    for source, target in zip(in_slices, numbers.offset_dims, strict=True):
-        sources[target] = source if sizes[source] == before[source] else None
-    return _moved(sharding, sources)
-
-
-def _reshape(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
-    """Keeps the axes where the reshape only adds or removes dimensions of size 1."""
-    before, after = _sizes(op.operands[0].type) or (), _sizes(op.results[0].type) or ()
-    kept = [d for d, size in enumerate(before) if size != 1]
-    if [before[d] for d in kept] != [size for size in after if size != 1]:
-        return None
-    sources = iter(kept)
-    return _moved(sharding, [next(sources) if size != 1 else None for size in after])
-
-
-def _moved(sharding: Sharding | None, sources: Sequence[int | None]) -> Sharding | None:
-    """Returns the sharding of a result whose dimensions are these of the operand, or None for new ones."""
-    if sharding is None:
-        return None
-    dimensions = tuple(() if source is None else sharding.dimensions[source] for source in sources)
-    return dataclasses.replace(sharding, dimensions=dimensions)
-
-
-_RULES: dict[str, Callable[[ir.Op, Sharding | None], Sharding | None]] = {
-    "stablehlo.transpose": _transpose,
-    "stablehlo.broadcast_in_dim": _broadcast,
-    "stablehlo.reduce": _reduce,
-    "stablehlo.slice": _slice,
-    "stablehlo.dynamic_slice": _slice,
-    "stablehlo.gather": _gather,
-    "stablehlo.reshape": _reshape,
-}
-"""Ops that move dimensions -> the sharding of their results by that of their first operand."""

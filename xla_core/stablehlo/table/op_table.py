@@ -23,6 +23,7 @@ from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, TENSOR, TypeCo
 
 if TYPE_CHECKING:
     from xla_core.hlo.ir.instruction import HloInstruction
+    from xla_core.spmd import Sharding
 
 
 class Kind(enum.Enum):
@@ -111,6 +112,9 @@ Rule = Callable[[ir.Op, ir.Module], "Sequence[ir.Type] | None"]
 InvalidArgumentError for operands and attributes that the specification forbids.
 """
 
+ResultSharding = Callable[[ir.Op, "Sharding | None"], "Sharding | None"]
+"""(op, sharding of its first operand) -> sharding of its results."""
+
 Lower = Callable[..., "HloInstruction | Sequence[HloInstruction] | None"]
 """(context, op, *operands as HLO instructions) -> the result, or one instruction a result."""
 
@@ -152,6 +156,8 @@ class OpDef:
         symbols: checks the functions and meshes that an op names, after all other checks; None if the op names none.
         lower: lowers the op to HLO; None for ops that have no HLO of their own, such as the return of a region.
         counterpart: the HLO op that is translated to this op, with its attributes; None if there is none.
+        result_sharding: how an op that moves dimensions is sharded; None where results are sharded as operands of their
+            sizes.
         assembly: the pretty form, in the notation of `assembly_format.py`; None if the op has only the generic form.
         releases: the release of StableHLO that added each version of the op; empty if portable artifacts lack it.
         doc: what the op computes.
@@ -169,6 +175,7 @@ class OpDef:
     symbols: Rule | None
     lower: Lower | None
     counterpart: OneOpLowering | None
+    result_sharding: ResultSharding | None
     traits: frozenset[Trait]
     assembly: str | None
     releases: tuple[tuple[int, int], ...]
@@ -213,6 +220,7 @@ class OpGroup:
         *,
         lower: Lower | None,
         counterpart: OneOpLowering | None = None,
+        result_sharding: ResultSharding | None = None,
         rule: Rule | None = None,
         symbols: Rule | None = None,
         attributes: Mapping[str, Attribute] | None = None,
@@ -254,6 +262,7 @@ class OpGroup:
             symbols=symbols,
             lower=lower,
             counterpart=lower if isinstance(lower, OneOpLowering) else counterpart,
+            result_sharding=result_sharding,
             traits=frozenset(traits),
             assembly=assembly,
             releases=tuple([_release(text) for text in releases.split()]),
