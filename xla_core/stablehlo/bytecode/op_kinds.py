@@ -197,7 +197,7 @@ class References:
 
     Attributes:
         kinds: the op names by the byte that encodes their number; None if not yet read, or if no byte encodes it.
-        single_types: tuples of one type each, in the same way.
+        single_types: tuples of one type each by the same byte, empty if not yet read.
         locations: the locations by number; None if not yet used.
     """
 
@@ -205,7 +205,7 @@ class References:
         self._pool = pool
         self.op_kinds = OpKinds(pool)
         self.kinds: list[OpKind | None] = [None] * 256
-        self.single_types: list[Any] = [None] * 256
+        self.single_types: list[tuple[Any, ...]] = [()] * 256
         self.locations: list[BytecodeLocation | None] = [None] * len(pool.sections.attributes)
 
     def kind(self, index: int, reader: ByteReader) -> OpKind:

@@ -182,13 +182,11 @@ class _Reader:
         code, base, values = self.code, self.base, self.values
         p, end = reader.position - base, reader.end - base
         kinds, single_types, locations = self.references.kinds, self.references.single_types, self.references.locations
-        parts, short = _PARTS, SHORT
-        next_value = self.next_value
+        parts, short, next_value = _PARTS, SHORT, self.next_value
         index: int | None
         for _ in range(count):
             start = p
-            # An index outside of a table or past the program's end raises IndexError. The check of `p` below finds an
-            # op that continues past its section's end.
+            # An index outside of a table or past the program's end raises IndexError.
             try:
                 kind = kinds[code[p]]
                 p += 1
@@ -208,11 +206,11 @@ class _Reader:
                     attributes, p = self._attributes(reader, kind, mask, p)
                 elif has_properties:
                     p += 1
-                result_types: Sequence[Type] | None = ()
+                result_types: Sequence[Type] = ()
                 if has_results:
-                    result_types = single_types[code[p + 1]] if code[p] == _ONE else None
+                    result_types = single_types[code[p + 1]] if code[p] == _ONE else ()
                     p += 2
-                    if result_types is None:
+                    if not result_types:
                         result_types, p = self._result_types(reader, p - 2)
                 operands: list[Value] = []
                 if has_operands:
