@@ -66,6 +66,13 @@ class GpuExecutable(Executable):
         """Returns the launches of kernels and the calls of cuBLASLt in their order; those of a loop's body once."""
         return [thunk for thunk in walk(self._thunks.thunks) if isinstance(thunk, KernelThunk | MatmulThunk)]
 
+    def cost_analysis(self) -> Mapping[str, float]:
+        """Returns estimates for one run. Products of cuBLASLt in the body of a loop count once."""
+        costs = dict(super().cost_analysis())
+        products = [thunk.matmul for thunk in self.device_thunks() if isinstance(thunk, MatmulThunk)]
+        costs["flops"] += sum(2.0 * product.multiplications for product in products)
+        return costs
+
     def placement(self) -> Sequence[InstructionPlacement]:
         """Returns where each instruction runs. Calls of cuBLASLt run on the device, whatever else it supports."""
         target = self.target_config
