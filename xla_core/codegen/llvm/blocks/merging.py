@@ -118,7 +118,7 @@ def _find_part(
             last = b.intrinsic("smin", high_left, b.sub(at, b.sub(low, low_left)))
             (found,) = context.choose(
                 b.icmp("ult", first, last),
-                lambda: _search(context, first, last, at, left, right, less),
+                lambda: search(context, first, last, at, left, right, less),
                 lambda: [first],
             )
             above = b.icmp("uge", begin, at)
@@ -135,7 +135,7 @@ def _find_part(
     return context.loop(zero, levels, descend, [zero, zero, b.add(m, n), m], name="split")
 
 
-def _search(
+def search(
     context: EmissionContext, first: Value, last: Value, at: Value, left: Load, right: Load, less: Less
 ) -> list[Value]:
     """Returns how many of the first `at` elements of the merged run are of the left one: from `first` to `last`."""

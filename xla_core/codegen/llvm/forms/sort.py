@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xla_core.analysis.indexing import Index, delinearized
+from xla_core.codegen.llvm.blocks.merging import search
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation
 from xla_core.codegen.llvm.elements.registers import parts, unflatten
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
@@ -74,7 +75,7 @@ class _Scratch:
         for element_type in element_types:
             self._types += [register_type(element_type.component)] * (2 if element_type.is_complex else 1)
         widths = [max(8, type_bits(t)) // 8 for t in self._types]
-        self._sizes = [-(-width * length // 64) * 64 for width in widths]
+        self._sizes = [-(-width * (length + 1) // 64) * 64 for width in widths]  # with an element behind the row
         self.row = sum(self._sizes)
         self._memory = context.abi.allocate(context.builder, 2 * self.row)
 
@@ -126,6 +127,8 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
     zero, whole = b.int_(0), b.int_(length)
     first = half(zero)
     context.each(zero, whole, gather, name="gather")
+    for copy in (first, half(b.int_(row))):  # a merge loads the element behind the row, and does not use it
+        copy.store(whole, first.load(zero))
     _sort_runs(context, first, length, less)
     passes = max(0, (length - 1) // _RUN).bit_length()
 
@@ -181,27 +184,63 @@ def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -
 
 
 def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: int, run: Value, less: Less) -> None:
-    """Merges neighbouring runs of `run` elements. Each step moves the smaller of two elements, without a branch."""
+    """Merges neighbouring runs of `run` elements. Each step moves the smaller of two elements, without a branch.
+
+    The two halves of a merged run are written in one loop: a step waits for the one before it in its half only.
+    """
     b = context.builder
-    last, twice = b.int_(length - 1), b.shl(run, 1)
+    twice = b.shl(run, 1)
+
+    def step(out: Value, bounds: Sequence[Value], carried: Sequence[Value]) -> list[Value]:
+        """Writes one element of a half, whose parts of the left and of the right run end at the bounds."""
+        (left_end, right_end), (left, right) = bounds, carried
+        x, y = source.load(left), source.load(right)
+        left_empty = b.icmp("uge", left, left_end)
+        take_right = b.and_(b.icmp("ult", right, right_end), b.or_(left_empty, less(y, x)))
+        target.store(out, [b.select(take_right, yy, xx) for xx, yy in zip(x, y, strict=True)])
+        moved = b.cast("zext", take_right, "i64")
+        return [b.add(left, b.sub(b.int_(1), moved)), b.add(right, moved)]
 
     def pair(begin: Value) -> None:
         middle = b.intrinsic("umin", b.add(begin, run), b.int_(length))
         end = b.intrinsic("umin", b.add(begin, twice), b.int_(length))
+        half = b.lshr(b.sub(end, begin), 1)
+        lefts = _part_of_left(context, source, (begin, middle, end), half, less)
+        split, left_split = b.add(begin, half), b.add(begin, lefts)
+        right_split = b.add(middle, b.sub(half, lefts))
+        first, second = (left_split, right_split), (middle, end)
 
-        def step(out: Value, carried: list[Value]) -> Sequence[Value]:
-            left, right = carried
-            x, y = source.load(b.intrinsic("umin", left, last)), source.load(b.intrinsic("umin", right, last))
-            left_empty = b.icmp("uge", left, middle)
-            right_left = b.icmp("ult", right, end)
-            take_right = b.and_(right_left, b.or_(left_empty, less(y, x)))
-            target.store(out, [b.select(take_right, yy, xx) for xx, yy in zip(x, y, strict=True)])
-            moved = b.cast("zext", take_right, "i64")
-            return [b.add(left, b.sub(b.int_(1), moved)), b.add(right, moved)]
+        def both(out: Value, carried: list[Value]) -> Sequence[Value]:
+            return [*step(out, first, carried[:2]), *step(b.add(out, half), second, carried[2:])]
 
-        context.loop(begin, end, step, [begin, middle], name="merge")
+        merged = context.loop(begin, split, both, [begin, middle, left_split, right_split], name="merge")
+
+        def rest() -> None:
+            step(b.sub(end, b.int_(1)), second, merged[2:])
+
+        context.when(b.icmp("ult", b.add(split, half), end), rest)
 
     context.each(b.int_(0), b.int_(length), pair, step=twice, name="pairs")
+
+
+def _part_of_left(
+    context: EmissionContext, source: _Half, bounds: tuple[Value, Value, Value], half: Value, less: Less
+) -> Value:
+    """Returns how many of the first `half` elements of a merged run are of its left run."""
+    b, (begin, middle, end) = context.builder, bounds
+    least = b.intrinsic("smax", b.int_(0), b.sub(half, b.sub(end, middle)))
+    most = b.intrinsic("smin", half, b.sub(middle, begin))
+
+    def left(position: Value) -> list[Value]:
+        return source.load(b.add(begin, position))
+
+    def right(position: Value) -> list[Value]:
+        return source.load(b.add(middle, position))
+
+    (found,) = context.choose(
+        b.icmp("ult", least, most), lambda: search(context, least, most, half, left, right, less), lambda: [least]
+    )
+    return found
 
 
 SORT = KernelForm("sort", _matches, _plan, _emit, (Opcode.SORT,))

@@ -306,7 +306,7 @@ def comparator(types: list[T], direction: str = "LT") -> HloComputation:
     return body
 
 
-@pytest.mark.parametrize("length", [1, 5, 16, 17, 100, 1000])
+@pytest.mark.parametrize("length", [1, 5, 16, 17, 31, 32, 33, 48, 65, 100, 1000])
 def test_sort(length: int) -> None:
     check(lambda c, x: c.add("sort", x, dimensions=(0,), to_apply=comparator([F32])), f32(length), tolerance=0)
 
@@ -322,6 +322,18 @@ def test_sort_is_stable_along_any_dimension(t: T) -> None:
             array(S32, 40, 50),
             tolerance=0,
         )
+
+
+@pytest.mark.parametrize("length", [33, 100, 257])
+def test_a_sort_by_an_inconsistent_comparator_is_a_permutation(length: int) -> None:
+    values = np.where(np.arange(length) % 3 == 0, np.nan, random_array(f32(length)))
+    numbers = np.arange(length, dtype=np.int32)
+
+    def build(c, x, y):
+        return c.add("sort", x, y, dimensions=(0,), to_apply=comparator([F32, S32]))
+
+    _, got = Loaded(fuse(build, f32(length), array(S32, length)))(values.astype(np.float32), numbers)
+    np.testing.assert_array_equal(np.sort(got), numbers)
 
 
 def test_a_large_sort_takes_scratch_memory() -> None:
