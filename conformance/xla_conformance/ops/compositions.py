@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from xla_conformance.ops.links import Link, links, other_operand
+from xla_conformance.ops.links import OF_INTEGERS, Link, links, other_operand
 from xla_conformance.ops.values import special_values
 from xla_core import evaluate
 from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, HloModule, Opcode, Shape
@@ -29,7 +29,7 @@ _TYPES = (_T.F32, _T.S32, _T.U8, _T.F64)
 _COUNT = 18
 _SIZES = (7, 7, 7)  # all pairs of values; a dimension that is taken for another shows in the elements
 _SHARE = 16
-"""In the quick profile, each op comes after one of so many others, and after all that are related to it."""
+"""In the quick profile, each op comes after one of so many others, after related ones, and after integers as floats."""
 
 _MOVING = {
     *(Opcode.TRANSPOSE, Opcode.RESHAPE, Opcode.BROADCAST, Opcode.REVERSE, Opcode.SLICE, Opcode.PAD),
@@ -129,7 +129,7 @@ def compositions(seed: int, *, every: bool) -> Iterator[Composition]:
             first = tuple(
                 link
                 for turn, link in enumerate(links())
-                if every or link.opcode in related or (turn - number - seed) % _SHARE == 0
+                if every or link.opcode in related or link.name == OF_INTEGERS or (turn - number - seed) % _SHARE == 0
             )
             last = tuple(link for link in links() if link.opcode == opcode)
             apart = element_type.is_floating and opcode in (Opcode.ADD, Opcode.SUBTRACT)

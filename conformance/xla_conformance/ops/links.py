@@ -27,6 +27,8 @@ from xla_core.hlo import (
 _T = ElementType
 _CONVERTED = (_T.PRED, _T.S8, _T.U8, _T.S32, _T.S64, _T.BF16, _T.F16, _T.F32, _T.F64)
 
+OF_INTEGERS = "convert.integers"
+
 Make = Callable[[HloInstruction, HloInstruction], HloInstruction]
 """(value, another operand of its shape and type) -> the op applied to it."""
 
@@ -76,6 +78,7 @@ def _elementwise(op: OpDef) -> Iterator[Link]:
     if code == Opcode.CONVERT:
         for t in _CONVERTED:
             yield Link(f"convert.{t.value}", code, _conversion(t))
+        yield Link(OF_INTEGERS, code, _of_integers)
     elif code == Opcode.COMPARE:
         for how in ("EQ", "NE", "LT", "LE", "GT", "GE"):
             yield Link(f"compare.{how}", code, _comparison(how))
@@ -97,6 +100,14 @@ def _conversion(element_type: ElementType) -> Make:
         return _add(value, Opcode.CONVERT, value, shape=Shape(element_type, value.shape.dimensions))
 
     return convert
+
+
+def _of_integers(value: HloInstruction, other: HloInstruction) -> HloInstruction:
+    """Rounds a float to an integer and converts that to the float's type: a pass knows that the result is no NaN."""
+    own = value.shape.element_type
+    if not own.is_floating:
+        raise InvalidArgumentError("the value isn't a float")
+    return _conversion(own)(_conversion(_T.S32)(value, other), other)
 
 
 def _comparison(direction: str) -> Make:

@@ -77,6 +77,23 @@ def _number(i: HloInstruction) -> float | None:
     return float(np.ravel(i.literal.value)[0]) if i.opcode == Opcode.CONSTANT else None
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_ops_of_floats_get_integers(seed: int) -> None:
+    """A negative integer times 0 is -0, which passes that ignore the signs of zeros get wrong."""
+    composition = _quick(seed)[Opcode.MULTIPLY]
+    module = composition.module()
+    assert module is not None
+    converted = [i for i in module.entry.instructions if i.opcode == Opcode.CONVERT and i.shape.element_type is _F32]
+    arguments = composition.arguments(module, seed)
+    results = evaluate(module, *arguments)
+    of = [
+        np.asarray(result)
+        for result, i in zip(results, module.entry.root.operands, strict=True)
+        if i.opcode == Opcode.MULTIPLY and any(o in converted for o in i.operands)
+    ]
+    assert any(((result == 0) & np.signbit(result)).any() for result in of)
+
+
 @pytest.mark.parametrize("opcode", [Opcode.DYNAMIC_SLICE, Opcode.DYNAMIC_UPDATE_SLICE])
 def test_starts_of_slices_are_constants_and_values(opcode: Opcode) -> None:
     module = _quick(0)[opcode].module()
