@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import xla_core as xla
+from tests.backends.gpu import cublas_stub
+from tests.backends.gpu.cuda_stub import compiler
 
 
 @contextlib.contextmanager
@@ -29,3 +32,11 @@ def lost_client():
     """A client for one test, which may lose its device."""
     with emulated() as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The path of the stub of cuBLASLt."""
+    if compiler() is None:
+        pytest.skip("there is no C compiler for the stub of cuBLASLt")
+    return cublas_stub.build(tmp_path_factory.mktemp("cublas"))
