@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from xla_backend_gpu import __version__
@@ -26,6 +26,7 @@ LIBRARY = "library"
 """The form of the `KernelChoice` of a product that cuBLASLt computes faster."""
 
 _GAIN = 0.5  # the share of an own kernel's arithmetic that the library is expected to save
+_OTHER_DIMENSIONS = (Opcode.BITCAST, Opcode.RESHAPE)
 _CALL = 0.1  # what a call costs the host, in launches of kernels
 
 
@@ -47,8 +48,8 @@ def by_cost(costs: FusionCosts) -> Callable[[Candidate, HloInstruction], bool]:
     """
 
     def chooses(candidate: Candidate, call: HloInstruction) -> bool:
-        apart = [o for o in (candidate.lhs, candidate.rhs) if _fuses(o)]
-        if any(_fuses(user) for user in candidate.last.users):
+        apart = [o for o in (candidate.lhs, candidate.rhs) if _fuses(_source(o))]
+        if any(map(_fuses, _readers(candidate.last))):
             apart.append(candidate.last)
         extra = sum(costs.kernel + costs.byte * value.shape.byte_size for value in apart)
         return _GAIN * candidate.matmul.multiplications > _CALL * costs.kernel + extra
@@ -58,9 +59,23 @@ def by_cost(costs: FusionCosts) -> Callable[[Candidate, HloInstruction], bool]:
 
 def _fuses(instruction: HloInstruction) -> bool:
     """Whether a kernel of our own would compute an instruction together with a product."""
-    traits = instruction.op.traits
-    moves_nothing = instruction.opcode in (Opcode.BITCAST, Opcode.RESHAPE)
-    return not moves_nothing and (Trait.ELEMENTWISE in traits or Trait.INDEX_MAP in traits)
+    return Trait.ELEMENTWISE in instruction.op.traits or Trait.INDEX_MAP in instruction.op.traits
+
+
+def _source(value: HloInstruction) -> HloInstruction:
+    """Returns what computes a value that has other dimensions."""
+    while value.opcode in _OTHER_DIMENSIONS:
+        value = value.operand(0)
+    return value
+
+
+def _readers(value: HloInstruction) -> Iterator[HloInstruction]:
+    """Yields what reads a value, also with other dimensions."""
+    for user in value.users:
+        if user.opcode in _OTHER_DIMENSIONS:
+            yield from _readers(user)
+        else:
+            yield user
 
 
 class Measured:

@@ -95,6 +95,27 @@ def test_the_cost_decides(client: xla.Client, products: str, size: int, calls: i
     assert compiled(client, product(size, size, size), products).as_text().count(CALL) == calls
 
 
+@pytest.mark.parametrize(("size", "calls"), [(256, 0), (512, 1)])
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_the_cost_counts_what_own_kernels_compute_besides(
+    client: xla.Client, size: int, calls: int, place: str
+) -> None:
+    """An own kernel computes the exponentials too, which are a kernel of their own beside a call."""
+    text = f"""HloModule m
+
+ENTRY main {{
+  x = f32[{size * size}] parameter(0)
+  y = f32[{size},{size}] parameter(1)
+  e = f32[{size * size}] exponential(x)
+  r = f32[{size},{size}] reshape({"e" if place == "before" else "x"})
+  d = f32[{size},{size}] dot(r, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  s = f32[{size * size}] reshape(d)
+  ROOT f = f32[{size * size}] {"copy" if place == "before" else "exponential"}(s)
+}}
+"""
+    assert compiled(client, text, "auto").as_text().count(CALL) == calls
+
+
 def test_measured_products_are_measured_once(client: xla.Client, tmp_path: Path) -> None:
     path, rng = tmp_path / "plans.json", np.random.default_rng(0)
     x, y = values(rng, 4, 100), values(rng, 100, 8)
