@@ -14,7 +14,7 @@ from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.matmul_thunk import MatmulThunk
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
-from xla_backend_gpu.program import Engine, GpuProgram, Processor
+from xla_backend_gpu.program import Engine, GpuProgram, Processor, Products
 from xla_core.backend import BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo import Opcode, parse_hlo
@@ -60,7 +60,7 @@ class GpuOptions(BackendOptions):
     graphs: bool = True
     autotune: bool = False
     autotune_cache: str = ""
-    products: Literal["auto", "own", "library", "measured"] = "auto"
+    products: Products = "auto"
 
 
 class GpuCompiler(Compiler):
@@ -116,7 +116,7 @@ class GpuCompiler(Compiler):
         }
         return run_hlo_passes(module, target, options, stages)
 
-    def _chooses(self, wanted: str, options: CompileOptions, executor: GpuExecutor) -> Chooses:
+    def _chooses(self, wanted: Products, options: CompileOptions, executor: GpuExecutor) -> Chooses:
         """Returns what chooses between the library and our own kernels."""
         from xla_backend_gpu import products
 
@@ -126,7 +126,7 @@ class GpuCompiler(Compiler):
         if wanted == "auto":
             return products.by_cost(self.target_config.fusion.costs)
 
-        def compile(module: HloModule, by: products.Products) -> GpuExecutable:
+        def compile(module: HloModule, by: Products) -> GpuExecutable:
             chosen = own.model_copy(update={"products": by, "autotune": False, "engine": "checked"})
             found = options.model_copy(update={"backend": chosen, "keep_artifacts": False})
             if by == "own":

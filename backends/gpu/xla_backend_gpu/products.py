@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 from xla_backend_gpu import __version__
 from xla_backend_gpu.autotuning import seconds_of
@@ -13,14 +12,12 @@ from xla_backend_gpu.cublas.library import CublasLt
 from xla_backend_gpu.cublas.rewriter import Candidate, CublasLtRewriter
 from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.executable import GpuExecutable
+from xla_backend_gpu.program import Products
 from xla_core.codegen.llvm import KernelChoice, TuningCache
 from xla_core.errors import XlaError
 from xla_core.hlo import HloInstruction, HloModule, Opcode, PrintOptions, Trait, extract_module
 from xla_core.passes import HloPass, HloPassPipeline, create_pass
 from xla_core.target import FusionCosts
-
-Products = Literal["auto", "own", "library", "measured"]
-"""What computes products; see `GpuOptions.products`."""
 
 LIBRARY = "library"
 """The form of the `KernelChoice` of a product that cuBLASLt computes faster."""

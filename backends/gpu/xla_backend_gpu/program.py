@@ -15,6 +15,9 @@ Processor = Annotated[str, AfterValidator(check_processor)]
 Engine = Literal["fast", "checked"]
 """How an emulated device runs kernels: as native code, or thread by thread with checks of every access."""
 
+Products = Literal["auto", "own", "library", "measured"]
+"""What multiplies matrices; see `GpuOptions.products`."""
+
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, ser_json_bytes="utf8")
 
 

@@ -151,6 +151,35 @@ def test_products_of_cublas_are_part_of_graphs(run: Run, tmp_path: Path, monkeyp
     assert (live, blocks) == (0, [])
 
 
+SHARDS = """
+library = driver.connect_cublas(PATH)
+text = '''HloModule shards, replica_count=2
+ENTRY main {
+  x = f32[8,96] parameter(0)
+  y = f32[96,16] parameter(1)
+  ROOT d = f32[8,16] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+'''
+executable = client.compile(text, xla.CompileOptions(backend=dict(products="library")))
+rng = np.random.default_rng(0)
+arrays = [[rng.integers(-2, 3, s).astype(np.float32) for s in ((8, 96), (96, 16))] for _ in range(2)]
+rows = [[client.buffer_from_host(a, device=d) for a in own] for own, d in zip(arrays, client.devices)]
+for (result,), (x, y), device in zip(executable.execute_sharded(rows), arrays, client.devices):
+    assert result.device is device
+    np.testing.assert_array_equal(np.asarray(result), x @ y)
+del executable, rows, result
+gc.collect()
+client.close()
+print(json.dumps([library.cublaslt_stub_calls(), library.cublaslt_stub_live()]))
+"""
+
+
+def test_each_device_has_the_library(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = cublas_stub.build(tmp_path)
+    monkeypatch.setenv("XLA_CORE_FLAGS", f"--xla_gpu_cublas_library={library}")
+    assert result(run(SHARDS.replace("PATH", repr(str(library))), devices=2)) == [2, 0]
+
+
 def test_devices_copy_to_each_other(run: Run) -> None:
     program = """
 x = client.buffer_from_host(X, device=client.devices[0])

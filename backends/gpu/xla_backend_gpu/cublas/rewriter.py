@@ -95,7 +95,7 @@ class CublasLtRewriter(InstructionPass):
     call rounds its result once.
 
     Args:
-        accepts, chooses: see there.
+        accepts, chooses: see `Accepts` and `Chooses`.
     """
 
     opcodes: ClassVar[frozenset[Opcode]] = frozenset({Opcode.DOT})
