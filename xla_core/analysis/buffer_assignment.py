@@ -120,10 +120,6 @@ class BufferAssignment:
         """The slices of all leaves of an instruction's result, left to right."""
         return [self.slices[value] for value in self.analysis.leaves(instruction)]
 
-    def in_place(self, instruction: HloInstruction, operand: int, index: ShapeIndex = ()) -> bool:
-        """Whether the leaf at `index` of the result has the same slice as operand number `operand`, an array."""
-        return self.slice(instruction, index) == self.slice(instruction.operand(operand))
-
     def to_text(self) -> str:
         """The report in the manner of XLA's `-buffer-assignment.txt` dump."""
         lines = [f"BufferAssignment of {self.module.name}:"]

@@ -125,7 +125,7 @@ ENTRY e {
 def test_a_loop_updates_its_state_in_place():
     assignment, named = _assign(LOOP)
     update = named["update"]
-    assert assignment.in_place(update, 0)
+    assert assignment.slice(update) == assignment.slice(update.operand(0))
     assert assignment.slice(named["loop"], (1,)) == assignment.slice(update)
     assert assignment.slice(update).allocation.kind is AllocationKind.OUTPUT
     copies = [i for i in named.values() if i.opcode == "copy"]

@@ -142,7 +142,7 @@ def test_an_update_in_place_stays_one():
     insert_copies(module)
     assignment = assign_buffers(module)
     target = root.operand(0).parameter_number
-    assert assignment.in_place(fusion, target)
+    assert assignment.slice(fusion) == assignment.slice(fusion.operand(target))
 
 
 def test_fusions_of_others_that_no_loop_computes_stay():

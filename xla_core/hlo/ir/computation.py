@@ -214,18 +214,6 @@ class HloComputation:
         for index, other in enumerate(self._parameters):
             other.attributes["parameter_number"] = index
 
-    def replace(
-        self,
-        old: HloInstruction,
-        opcode: Opcode,
-        *operands: HloInstruction,
-        shape: Shape | None = None,
-        **attributes: Any,
-    ) -> HloInstruction:
-        """Adds an instruction with `old`'s metadata, replaces all uses of `old` by it, and removes `old`."""
-        new = self.add(opcode, *operands, shape=shape, metadata=old.metadata, **attributes)
-        return self.replace_with(old, new)
-
     def replace_with(self, old: HloInstruction, new: HloInstruction) -> HloInstruction:
         """Replaces all uses of `old` by `new`, which is in this computation, and removes `old` unless it is a
         parameter.

@@ -282,10 +282,6 @@ class OpDef:
         """Whether the result has elements of the one operand, at other indices and in the same type."""
         return self.arity == 1 and Trait.INDEX_MAP in self.traits and Trait.BITWISE not in self.traits
 
-    @property
-    def has_side_effect(self) -> bool:
-        return Trait.SIDE_EFFECT in self.traits
-
     def wrong_arity(self, n: int) -> str | None:
         """Says that the op doesn't take n operands; returns None where it does."""
         least, most = (self.arity, self.arity) if isinstance(self.arity, int) else self.arity
