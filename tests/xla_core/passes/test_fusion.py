@@ -197,6 +197,18 @@ def test_code_that_would_grow_exponentially_is_cut():
     assert max(sizes) < 60
 
 
+def test_constants_count_for_nothing_in_the_size_of_a_kernel() -> None:
+    """A kernel that has as much code as it may have takes constants and their broadcasts, which need no code."""
+    lines, n = ["x = f32[100] parameter(0)"], 8
+    for k in range(n):
+        before = f"y{k - 1}" if k else "x"
+        lines.append(f"c{k} = f32[] constant({k + 2})")
+        lines.append(f"b{k} = f32[100] broadcast(c{k}), dimensions={{}}")
+        lines.append(f"{'ROOT ' if k == n - 1 else ''}y{k} = f32[100] multiply({before}, b{k})")
+    (kernel,) = _kernels("\n".join(lines), FusionPolicy(FusionPreferences(max_instructions=n)))
+    assert kernel.count("broadcast") == kernel.count("multiply") == n
+
+
 def test_fusions_are_made_and_grown_by_hand():
     module = parse_hlo("""
 HloModule m

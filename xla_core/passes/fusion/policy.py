@@ -112,6 +112,8 @@ class FusionPolicy:
 
     def code_size(self, instruction: HloInstruction) -> int:
         """Returns the size of the instruction's emitted code, in simple instructions."""
+        if self.is_free(instruction):
+            return 0
         if Trait.TRANSCENDENTAL not in instruction.op.traits:
             return 1
         costs = self.preferences.costs
