@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from xla_core.analysis.indexing import Access, Index, IndexExpr
+from xla_core.codegen.llvm.blocks.register_arrays import held_type
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, Loader
 from xla_core.codegen.llvm.elements.registers import parts
 from xla_core.codegen.llvm.ir.builder import IrBuilder
@@ -101,7 +102,7 @@ class TileCopy:
         self._operand, self._layout, self._access, self._enter = operand, layout, access, enter
         self._memory = memory
         self._b = b = context.builder
-        self._zeros = [b.bool_(False) if t == "i1" else b.like(0, Value(t, "")) for t in types]
+        self._zeros = [b.like(0, Value(held_type(t), "")) for t in types]
         self._parts = [
             self._part(b.add(thread, b.int_(number * threads)), first) for number in range(-(-layout.groups // threads))
         ]
@@ -214,7 +215,7 @@ class TileCopy:
         def read() -> list[Value]:
             emitter = self._emitter([access.index for access in accesses], None)
             found = [self._enter(emitter.value(self._operand, access.index)) for access in accesses]
-            return [part for element in found for part in parts(element)]
+            return [self._b.held(part) for element in found for part in parts(element)]
 
         inside = self._indices.holds(accesses[0].conditions)
         return self._context.choose(inside, read, lambda: self._nothing(1))
@@ -237,13 +238,12 @@ class TileCopy:
 
 
 def store_vector(b: IrBuilder, values: Sequence[Value], array: Value, place: Value) -> None:
-    """Writes neighbouring elements of a shared array, in which an i1 is held in a byte."""
-    held = "i8" if values[0].type == "i1" else values[0].type
-    b.store(b.vector([b.cast("zext", v, held) for v in values]), b.gep(held, array, place))
+    """Writes neighbouring elements of a shared array."""
+    b.store(b.vector(values), b.gep(values[0].type, array, place))
 
 
 def load_vector(b: IrBuilder, type_: str, count: int, array: Value, place: Value) -> list[Value]:
     """Reads elements that `store_vector` wrote. The address is a multiple of their size."""
-    held = "i8" if type_ == "i1" else type_
+    held = held_type(type_)
     vector = b.load(f"<{count} x {held}>" if count > 1 else held, b.gep(held, array, place))
     return [b.cast("trunc", v, type_) for v in b.elements(vector, count)]

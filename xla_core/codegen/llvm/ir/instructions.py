@@ -38,6 +38,7 @@ class InstructionBuilder:
         self.fast_math = ""
         self.locations: Mapping[object, str] = {}
         self.location = self.root_location = ""
+        self._bytes: dict[str, Value] = {}  # what the preds that `from_byte` returned were made of, by their names
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
@@ -264,6 +265,23 @@ class InstructionBuilder:
     def store(self, value: Value, pointer: Value, *, align: int = 0, metadata: str = "") -> None:
         self.line(f"store {value}, {pointer}{f', align {align}' if align else ''}{metadata}")
 
+    def from_byte(self, byte: Value) -> Value:
+        """Returns the i1 that a byte of memory holds."""
+        pred = self.cast("trunc", byte, "i1")
+        self._bytes[pred.name] = byte
+        return pred
+
+    def held(self, value: Value) -> Value:
+        """Returns a register's value as memory holds it: an i1 as a byte.
+
+        The byte of an i1 that comes from memory is that in memory, without the i1: some targets keep an i1 in a
+        register of which they have few.
+        """
+        if value.type != "i1":
+            return value
+        byte = self._bytes.get(value.name)
+        return self.cast("zext", value, "i8") if byte is None else self.and_(byte, self.int_(1, "i8"))
+
     def load_register(self, type_: str, array: Value, index: Value) -> Value:
         """Returns an element of a scratch array of a register type. An i1 is held in a byte."""
         held = "i8" if type_ == "i1" else type_
@@ -271,8 +289,8 @@ class InstructionBuilder:
 
     def store_register(self, value: Value, array: Value, index: Value) -> None:
         """Writes an element that `load_register` reads."""
-        held = "i8" if value.type == "i1" else value.type
-        self.store(self.cast("zext", value, held), self.gep(held, array, index))
+        value = self.held(value)
+        self.store(value, self.gep(value.type, array, index))
 
     def atomic(self, operation: str, pointer: Value, value: Value, scope: str = "") -> Value:
         """`atomicrmw`: replaces the value in memory with `operation` of it and `value`; returns the old one."""

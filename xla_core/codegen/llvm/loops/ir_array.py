@@ -139,7 +139,7 @@ def as_register(builder: IrBuilder, value: Value, element_type: ElementType) -> 
 def from_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
     """Converts a loaded value to a register's: i1 for pred, the lowest bits for types narrower than a byte."""
     if shape.element_type is ElementType.PRED:
-        return builder.cast("trunc", value, "i1")
+        return builder.from_byte(value)
     return as_register(builder, value, shape.element_type)
 
 

@@ -118,7 +118,7 @@ class ElementalIrEmitter:
             return self.narrow(wide, target)
         if target is ElementType.PRED:
             return b.icmp("ne", value, b.int_(0, value.type))
-        return as_register(b, b.resize(value, register_type(target), signed=signed), target)
+        return as_register(b, b.resize(b.held(value), register_type(target), signed=signed), target)
 
     def _fold_low_bits(self, value: Value, signed: bool) -> Value:
         """Rounds a 64-bit integer to odd, to one that f64 can hold, so that rounding the f64 is correct."""
