@@ -29,12 +29,17 @@ PARALLEL = ParallelModel(
     registers=64,  # of the 128 that a thread has in a block of 1024
 )
 
+MOST_BLOCKS = 1 << 16  # of a grid; their threads stride over more units
+
 _STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
 
 
 @dataclasses.dataclass(slots=True)
 class AmdgpuKernel:
-    """The figures that a launch needs: the threads of a block, and the scratch memory of each thread of the grid."""
+    """The figures that a launch needs: the threads of a block, and the scratch memory of each thread of the grid.
+
+    A grid of up to `MOST_BLOCKS` blocks has a thread, or a block, for each unit of the kernel.
+    """
 
     threads: int
     scratch_bytes: int = 0
@@ -69,6 +74,9 @@ class AmdgpuAbi(GpuAbi):
         self._kernel = self.kernels[name] = AmdgpuKernel(self.block_threads)
         self._scratch = frame.buffers.pop()
         return frame
+
+    def covers(self, count: int, threads: int) -> bool:
+        return count <= MOST_BLOCKS * (self.block_threads if threads == 1 else 1)
 
     def block_count(self, builder: IrBuilder) -> Value:
         """The first of the arguments that the runtime adds to those of the kernel."""

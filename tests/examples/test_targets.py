@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 import xla_core
-from examples.targets.amdgpu import AmdgpuAbi
+from examples.targets.amdgpu import PROCESSORS, AmdgpuAbi
 from examples.targets.assembly import TARGETS, AssemblyCompiler
 from examples.targets.hexagon import HexagonAbi
 from tests.examples.assembly_checks import problems, program_names
 from tests.xla_core.codegen.llvm.kernels import array, emit, f32, fuse, scalar, scalar_body
 from xla_core.codegen.llvm import TargetAbi, compile_ir
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import ElementType, HloComputation, HloInstruction
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Shape
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "targets"
@@ -117,7 +117,10 @@ def test_amdgpu_finds_its_units_and_its_buffers() -> None:
     assert problems("gfx942", text) == []
     assert re.search(r"global_load_dword\w* ", text)
     assert re.search(r"global_store_dword\w* ", text)
-    assert re.search(r"\.value_kind: +hidden_block_count_x", text)
+    block_count = r"\.value_kind: +hidden_block_count_x"
+    assert not re.search(block_count, text), "each thread has one unit"
+    many = f32(1 << 14, 1 << 14)
+    assert re.search(block_count, assembly(AmdgpuAbi("gfx942"), product, many, many))
     assert re.search(r"\.max_flat_workgroup_size: 256", text)
 
 
@@ -129,6 +132,35 @@ def test_amdgpu_combines_lanes_without_memory() -> None:
         assert re.search(exchange, text), exchange
     assert re.search(r"ds_write_b32|ds_write2_b32", text)
     assert "s_barrier" in text
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_amdgpu_reads_preds_as_bytes(processor: str) -> None:
+    """As conditions, the preds that a thread has read of the next tile would fill all scalar registers."""
+    pred, size = ElementType.PRED, 1_310_740
+
+    def count_both(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        dimensions = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+        return c.add("dot", x, y, shape=Shape.array(ElementType.S8, (1, 1)), **dimensions)
+
+    text = assembly(AmdgpuAbi(processor), count_both, array(pred, 1, size), array(pred, size, 1))
+    assert problems(processor, text) == []
+    assert not any(map(int, re.findall(r"\.sgpr_spill_count: +(\d+)", text)))
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_amdgpu_reduces_many_arrays_together(processor: str) -> None:
+    """A kernel without a loop over its units needs no address after its last use."""
+    count = 17
+
+    def sums(c: HloComputation, *arrays: HloInstruction) -> HloInstruction:
+        body = HloComputation("sums")
+        numbers = [body.parameter(n, f32(), f"p{n}") for n in range(2 * count)]
+        body.set_root(body.add("tuple", *(body.add("add", numbers[n], numbers[n + count]) for n in range(count))))
+        return c.add("reduce", *arrays, dimensions=(0,), to_apply=body)
+
+    text = assembly(AmdgpuAbi(processor), sums, *[f32(65)] * count, *[f32()] * count)
+    assert problems(processor, text) == []
 
 
 def test_amdgpu_scatters_by_atomics_of_the_device() -> None:

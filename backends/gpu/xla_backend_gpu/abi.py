@@ -53,10 +53,13 @@ class KernelFigures:
     @property
     def blocks(self) -> int:
         """The number of blocks of the grid."""
-        wanted, most = self.units, _MOST_BLOCKS
-        if not self.is_block_unit:
-            wanted, most = -(-self.units // self.threads), PARALLEL.resident_threads // self.threads
-        return max(1, min(wanted, most))
+        most = _MOST_BLOCKS if self.is_block_unit else PARALLEL.resident_threads // self.threads
+        return max(1, min(self.wanted_blocks, most))
+
+    @property
+    def wanted_blocks(self) -> int:
+        """The number of blocks with which no thread, or no block, works on several units."""
+        return self.units if self.is_block_unit else -(-self.units // self.threads)
 
 
 class PtxAbi(GpuAbi):
@@ -90,6 +93,10 @@ class PtxAbi(GpuAbi):
         copies = COPY_BYTES if has_asynchronous_copies(self.cpu) else ()
         self.parallel = PARALLEL.model_copy(update={"matrix_shapes": matrix_shapes(self.cpu), "copy_bytes": copies})
         self.figures: dict[str, KernelFigures] = {}
+
+    def covers(self, count: int, threads: int) -> bool:
+        figures = KernelFigures(count, self.block_threads, threads > 1)
+        return figures.blocks >= figures.wanted_blocks
 
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1

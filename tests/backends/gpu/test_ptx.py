@@ -91,6 +91,14 @@ def test_the_kernel_of_a_softmax() -> None:
     assert "shfl.sync.bfly" in ptx
 
 
+@pytest.mark.parametrize(("size", "loops"), [(1000, 0), (1 << 18, 0), (1 << 26, 1)])
+def test_only_threads_with_several_units_have_a_loop(size: int, loops: int) -> None:
+    text = ptx_of(f"HloModule m\n\nENTRY e {{\n  x = f64[{size}] parameter(0)\n  ROOT y = f64[{size}] negate(x)\n}}\n")
+    labels = {name: place.start() for place in re.finditer(r"^(\$\S+):", text, re.MULTILINE) for name in [place[1]]}
+    jumps = re.finditer(r"\bbra(?:\.uni)?\s+(\$\S+);", text)
+    assert sum(labels[jump[1]] < jump.start() for jump in jumps) == loops
+
+
 def test_operations_are_rounded_one_by_one() -> None:
     """ptxas joins a `mul.f32` and an `add.f32`, but not those with `.rn`."""
     program = """HloModule m

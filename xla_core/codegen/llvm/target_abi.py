@@ -341,6 +341,13 @@ class GridAbi(TargetAbi):
     def block_size(self, builder: IrBuilder) -> Value:
         """Returns the number of threads in a block, an i64."""
 
+    def covers(self, count: int, threads: int) -> bool:
+        """Whether every launch of a kernel has a thread for each of `count` units, or a block if `threads` is above 1.
+
+        Such a kernel has no loop over its units. By default a launch may have fewer.
+        """
+        return False
+
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
@@ -357,10 +364,10 @@ class GridAbi(TargetAbi):
         function = IrFunction(name, "void", signature, prefix=self.kernel_prefix, attributes=self.kernel_attributes)
         module.add_function(function)
         builder = IrBuilder(module, function)
-        block, grid = self.block_index(builder), self.block_count(builder)
-        begin, step = block, grid
+        begin, size = self.block_index(builder), builder.int_(1)
         if threads == 1:
             size = self.block_size(builder)
-            begin = builder.add(builder.mul(block, size), self.thread_index(builder))
-            step = builder.mul(grid, size)
-        return KernelFrame(builder, list(function.parameters), begin, builder.int_(count), step)
+            begin = builder.add(builder.mul(begin, size), self.thread_index(builder))
+        end = builder.int_(count)
+        step = end if self.covers(count, threads) else builder.mul(self.block_count(builder), size)
+        return KernelFrame(builder, list(function.parameters), begin, end, step)

@@ -212,7 +212,7 @@ class _Emission:
         kept = b.intrinsic("umin", size, b.int_(plan.out_run))
         rank = b.mul(tile, b.int_(plan.out_run))
         each(kept, lambda at: self._put(row, b.add(rank, at), memory.load(b.add(last, at))), "put")
-        abi.barrier(b)  # the next tile uses the memory again
+        context.barrier_before_next()
 
     def merge_runs(self, unit: Value) -> None:
         """A thread merges a part of a pair of runs."""

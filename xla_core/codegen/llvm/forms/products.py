@@ -165,7 +165,7 @@ class _Tile:
             return self._multiplier.multiply(self._memory, self._starts(tile), totals)
 
         totals = self._context.loop(b.int_(0), b.int_(plan.steps), step, self._multiplier.start(), name="depth")
-        abi.barrier(b)  # before the copies of the block's next unit
+        self._context.barrier_before_next()  # before the copies of the block's next unit
         return totals
 
     def _starts(self, tile: Value) -> list[Value]:

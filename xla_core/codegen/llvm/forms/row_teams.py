@@ -157,8 +157,8 @@ def _emit(body: KernelBody, plan: _TeamsPlan, frame: KernelFrame, context: Emiss
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="rows")
     team = Team(context, plan.layout, plan.shared_bytes)
     _Rows(body, plan, context, team, loop.index).emit()
-    if plan.shared_bytes:  # the next rows use the memory again
-        context.abi.barrier(context.builder)
+    if plan.shared_bytes:
+        context.barrier_before_next()
     context.close_loop(loop)
 
 

@@ -213,7 +213,7 @@ class _Tiles:
         copies = steps * plan.width**2 * self._body.size
         unroll = ('!{!"llvm.loop.unroll.full"}',) if copies <= _MOST_CODE else ()
         self._context.each(b.int_(0), b.int_(steps), store, name="line", metadata=unroll)
-        self._context.abi.barrier(b)  # the next tile uses the memory again
+        self._context.barrier_before_next()
 
     def _inside(self, outer: IndexExpr, inner: IndexExpr) -> list[Condition]:
         """Returns the conditions that two groups are in the loops."""

@@ -25,6 +25,12 @@ class Loop:
         self.phis: list[tuple[Value, Value]] = []  # (phi, value before the first iteration)
         self.metadata: list[str] = []
 
+    @property
+    def runs_once(self) -> bool:
+        """Whether the body runs at most once, because a step leads beyond the end. Such a loop carries no values."""
+        step, end = self.step.integer, self.end.integer
+        return not self.phis and step is not None and end is not None and step >= end >= 0
+
 
 class IrBuilder(InstructionBuilder):
     """Writes a function.
@@ -82,6 +88,9 @@ class IrBuilder(InstructionBuilder):
         """Ends the innermost loop. Returns the carried values after it."""
         if self.loops.pop() is not loop:
             raise InternalError("a loop was closed before the loops inside it")
+        if loop.runs_once:
+            self._close_once(loop)
+            return []
         next_index = self.emit(loop.index.type, f"add nuw nsw {loop.index}, {loop.step.name}")
         hints = f", !llvm.loop {self._loop_metadata(loop)}" if loop.metadata else ""
         self.line(f"br {loop.header}{hints}")
@@ -94,6 +103,14 @@ class IrBuilder(InstructionBuilder):
         header.append(f"br i1 {condition}, {loop.body}, {loop.exit}")
         self.block = loop.exit
         return [phi for phi, _ in loop.phis]
+
+    def _close_once(self, loop: Loop) -> None:
+        self.branch(loop.exit)
+        loop.preheader.lines.append(f"br {loop.header}")
+        self.block = loop.header
+        self.line(f"{loop.index.name} = phi {loop.index.type} [ {loop.begin.name}, %{loop.preheader.label} ]")
+        self.branch_if(self.icmp("ult", loop.index, loop.end), loop.body, loop.exit)
+        self.block = loop.exit
 
     def _loop_metadata(self, loop: Loop) -> str:
         hints = [self.module.metadata(hint) for hint in loop.metadata]

@@ -166,6 +166,11 @@ class EmissionContext:
         self._scopes.pop()
         return self.builder.close_loop(loop, carried)
 
+    def barrier_before_next(self) -> None:
+        """Emits a barrier at the end of the innermost loop's body, whose next iteration uses a block's memory again."""
+        if not self.builder.loops[-1].runs_once:
+            self.abi.barrier(self.builder)
+
     def loop(
         self,
         begin: Value,

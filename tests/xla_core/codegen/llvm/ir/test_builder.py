@@ -61,6 +61,29 @@ def test_loops_carry_values_and_code_moves_out_of_them() -> None:
     assert compile_ir(text, LoopAbi(), 1)
 
 
+@pytest.mark.parametrize(("end", "step", "once"), [(8, 8, True), (8, 9, True), (8, 7, False), (0, 4, True)])
+def test_a_loop_whose_step_leads_beyond_its_end_runs_once(end: int, step: int, once: bool) -> None:
+    b = new_builder()
+    loop, _ = b.open_loop(b.function.parameters[1], b.int_(end), b.int_(step))
+    b.store(loop.index, b.function.parameters[0])
+    b.close_loop(loop)
+    b.ret()
+    text = b.module.to_text()
+    assert len(re.findall(r"br label %loop\.1\b", text)) == (1 if once else 2)
+    compile_ir(text, host_abi())
+
+
+def test_a_pred_from_memory_is_held_as_its_byte() -> None:
+    """LLVM keeps an i1 that waits as an i1, which takes two scalar registers of AMD's GPUs."""
+    b = new_builder()
+    byte = b.load("i8", b.function.parameters[0])
+    held = b.held(b.from_byte(byte))
+    assert b.block.lines[-1].startswith(f"{held.name} = and i8 {byte.name}, 1")
+    other = b.icmp("eq", b.function.parameters[1], b.int_(0))
+    assert b.held(other).type == "i8"
+    assert b.held(held) is held
+
+
 def test_metadata_and_constants_are_shared() -> None:
     module = IrModule("m")
     assert module.metadata("!{}") == module.metadata("!{}")
