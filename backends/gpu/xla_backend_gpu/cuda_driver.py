@@ -30,8 +30,10 @@ from xla_backend_gpu.cuda_calls import (
     initialize,
     invoke,
     kernel_parameters,
+    processor_of,
 )
 from xla_backend_gpu.driver import Driver, Function, LaunchArguments, Places
+from xla_backend_gpu.processors import processor_number
 from xla_backend_gpu.program import Engine
 from xla_backend_gpu.ptx import entry_names, processor_of_ptx
 from xla_backend_gpu.ptxas import ptxas_report
@@ -81,6 +83,7 @@ class CudaDriver(Driver):
         initialize()
         self._cublas_library = cublas_library
         self._device = call("cuDeviceGet", ordinal)
+        self._processor_number = processor_number(processor_of(ordinal))
         self._context = call("cuDevicePrimaryCtxRetain", self._device)
         self._closed = False
         self._recent: deque[str] = deque(maxlen=_RECENT)
@@ -344,19 +347,27 @@ class CudaDriver(Driver):
 
     # -- code --------------------------------------------------------------------------------------------------------
 
-    def load(self, ptx: str, engine: Engine) -> Mapping[str, Function]:
-        image = ctypes.create_string_buffer(ptx.encode())
+    def load(self, ptx: str, engine: Engine, cubin: bytes = b"") -> Mapping[str, Function]:
+        processor = processor_of_ptx(ptx)
         with self._current():
-            try:
-                module = self._call("cuModuleLoadData", ctypes.addressof(image))
-            except XlaError as error:
-                processor = processor_of_ptx(ptx)
-                error.hint = f"the PTX is for {processor}; ptxas says: {ptxas_report(ptx, processor).strip()}"
-                raise
+            module = None
+            if cubin and processor_number(processor) == self._processor_number:
+                with contextlib.suppress(XlaError):  # a driver that is older than ptxas can compile the PTX still
+                    module = self._load(cubin)
+            if module is None:
+                try:
+                    module = self._load(ptx.encode())
+                except XlaError as error:
+                    error.hint = f"the PTX is for {processor}; ptxas says: {ptxas_report(ptx, processor).strip()}"
+                    raise
             names = entry_names(ptx)
             owner = CudaModule(self, module)
             found = {n: self._call("cuModuleGetFunction", module, n.encode(), kernel=n) for n in names}
             return {n: Function(n, CudaFunction(handle, owner)) for n, handle in found.items()}
+
+    def _load(self, image: bytes) -> Any:
+        buffer = ctypes.create_string_buffer(image)
+        return self._call("cuModuleLoadData", ctypes.addressof(buffer))
 
     def unload(self, module: Any) -> None:
         """Frees a module, of which no kernel is enqueued any more."""

@@ -176,8 +176,15 @@ class Driver(abc.ABC):
     # -- code --------------------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def load(self, ptx: str, engine: Engine) -> Mapping[str, Function]:
-        """Loads a module of PTX; returns its kernels by name. An emulated device runs them with `engine`."""
+    def load(self, ptx: str, engine: Engine, cubin: bytes = b"") -> Mapping[str, Function]:
+        """Loads a module of PTX; returns its kernels by name.
+
+        Args:
+            ptx: the module.
+            engine: how an emulated device runs the kernels.
+            cubin: the module's machine code for the processor that the PTX names, or b"". A GPU of another processor
+                compiles the PTX.
+        """
 
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
         """Releases the device."""

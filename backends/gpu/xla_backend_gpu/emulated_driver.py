@@ -177,7 +177,7 @@ class EmulatedDriver(Driver):
 
     # -- code --------------------------------------------------------------------------------------------------------
 
-    def load(self, ptx: str, engine: Engine) -> Mapping[str, Function]:
+    def load(self, ptx: str, engine: Engine, cubin: bytes = b"") -> Mapping[str, Function]:
         from xla_backend_gpu.emulator import Module
 
         module = Module(ptx, engine=engine)

@@ -10,6 +10,7 @@ from xla_backend_gpu.graphs import GraphExecutor
 from xla_backend_gpu.kernel import DeviceCode, GpuKernel
 from xla_backend_gpu.matmul_thunk import MatmulThunk
 from xla_backend_gpu.program import GpuProgram, Launch, place_of
+from xla_backend_gpu.ptxas import machine_code
 from xla_core.analysis import (
     AllocationKind,
     BufferAllocation,
@@ -51,7 +52,11 @@ class GpuExecutable(Executable):
         return self._executor.execute(run_options, arguments)
 
     def serialize(self) -> bytes:
-        return self._program.to_bytes(self.module)
+        program = self._program
+        if not program.cubin:
+            cubin = machine_code(program.ptx, program.processor)
+            program = self._program = program.model_copy(update={"cubin": cubin})
+        return program.to_bytes(self.module)
 
     def artifacts(self) -> Mapping[str, str | bytes]:
         """Returns the optimized HLO, the PTX, the thunks, and LLVM IR and ptxas's report if they were kept."""
@@ -99,7 +104,7 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
     Raises:
         InvalidArgumentError: the launches don't fit the module.
     """
-    code = DeviceCode(program.ptx, program.engine)
+    code = DeviceCode(program.ptx, program.engine, program.cubin)
     size = max((launch.scratch_bytes for phases in program.launches.values() for launch in phases), default=0)
     matmuls = {
         instruction: matmul_of_call(instruction)

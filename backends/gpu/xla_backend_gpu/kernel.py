@@ -17,11 +17,12 @@ from xla_core.schedule import LaunchDimensions
 
 
 class DeviceCode:
-    """A module of PTX, and its kernels as each device has loaded them."""
+    """A module of PTX, and its kernels as each device has loaded them. See `Driver.load` for the arguments."""
 
-    def __init__(self, ptx: str, engine: Engine) -> None:
+    def __init__(self, ptx: str, engine: Engine, cubin: bytes = b"") -> None:
         self.ptx = ptx
         self.engine = engine
+        self.cubin = cubin
         self._lock = threading.Lock()
         self._loaded: weakref.WeakKeyDictionary[Driver, dict[str, Any]] = weakref.WeakKeyDictionary()
 
@@ -35,7 +36,7 @@ class DeviceCode:
             with self._lock:
                 functions = self._loaded.get(driver)
                 if functions is None:
-                    functions = self._loaded[driver] = dict(driver.load(self.ptx, self.engine))
+                    functions = self._loaded[driver] = dict(driver.load(self.ptx, self.engine, self.cubin))
         if name not in functions:
             raise InternalError(f"the PTX of the program has no kernel {name}")
         return functions[name]

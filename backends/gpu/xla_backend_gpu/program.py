@@ -18,7 +18,7 @@ Engine = Literal["fast", "checked"]
 Products = Literal["auto", "own", "library", "measured"]
 """What multiplies matrices; see `GpuOptions.products`."""
 
-_STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, ser_json_bytes="utf8")
+_STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, ser_json_bytes="base64", val_json_bytes="base64")
 
 
 class Launch(BaseModel):
@@ -38,6 +38,7 @@ class GpuProgram(BaseModel):
     Attributes:
         processor: the oldest processor that the PTX runs on.
         ptx: one module of PTX.
+        cubin: the machine code of the PTX for the processor, or b"". A GPU of that processor loads it as it is.
         launches: the launches of each instruction that has a kernel, in order, by `place_of`. The host runs the others.
         engine: how an emulated device runs the kernels.
         graphs: whether a GPU runs the program as a graph if it can.
@@ -48,6 +49,7 @@ class GpuProgram(BaseModel):
 
     processor: Processor
     ptx: str
+    cubin: bytes = b""
     launches: dict[str, tuple[Launch, ...]]
     engine: Engine = "fast"
     graphs: bool = True

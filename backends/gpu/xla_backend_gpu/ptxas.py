@@ -46,6 +46,16 @@ def assemble(ptx: str, processor: str) -> tuple[bytes, str]:
         return target.read_bytes(), said
 
 
+def machine_code(ptx: str, processor: str) -> bytes:
+    """Returns the machine code of PTX, or b"" if there are no kernels, or ptxas is missing or refuses them."""
+    if not ptx or find_ptxas() is None:
+        return b""
+    try:
+        return assemble(ptx, processor)[0]
+    except InternalError:
+        return b""
+
+
 def ptxas_report(ptx: str, processor: str) -> str:
     """Returns ptxas's report on the kernels, or the reason why there is none."""
     try:

@@ -215,6 +215,31 @@ print(json.dumps(said))
     assert "the kernels launched last are" in said
 
 
+MACHINE_CODE = """
+import base64
+from xla_backend_gpu.compiler import GpuCompiler
+program = json.loads(GpuCompiler("sm_90").compile(xla.parse(CHAIN)).serialize())
+cubin = b"\\x7fELF" + bytes(range(200, 256))
+program |= {"cubin": base64.b64encode(cubin).decode(), "processor": PROCESSOR}
+program["ptx"] = program["ptx"].replace("sm_90", PROCESSOR)
+if IS_KNOWN:
+    driver.cubins[cubin] = program["ptx"]
+(y,) = client.load(GpuCompiler().deserialize(json.dumps(program).encode()))(X)
+np.testing.assert_array_equal(np.asarray(y), X * X + 6 * X)
+print(json.dumps([image.decode("latin1") for image in driver.images]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("processor", "known", "loaded"),
+    [("sm_90", True, ["ELF"]), ("sm_80", True, ["PTX"]), ("sm_90", False, ["ELF", "PTX"])],
+)
+def test_machine_code_is_loaded_by_its_processor(run: Run, processor: str, known: bool, loaded: list[str]) -> None:
+    """Another processor compiles the PTX, and so does a driver that doesn't know the machine code."""
+    images = result(run(f"PROCESSOR, IS_KNOWN = {processor!r}, {known}\n{MACHINE_CODE}"))
+    assert ["ELF" if image.startswith("\x7fELF") else "PTX" for image in images] == loaded
+
+
 def test_memory_that_is_not_there(run: Run) -> None:
     program = """
 try:

@@ -12,6 +12,7 @@ pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed"
 from xla_backend_gpu.compiler import GpuCompiler
 from xla_backend_gpu.emulator import EmulatorFault, FaultKind
 from xla_backend_gpu.program import GpuProgram
+from xla_backend_gpu.ptxas import assemble, find_ptxas
 
 import xla_core as xla
 
@@ -45,6 +46,19 @@ def test_what_is_stored_is_restored(executable) -> None:
     assert again.memory_stats() == executable.memory_stats()
 
 
+@pytest.mark.skipif(find_ptxas() is None, reason="ptxas was not found: install nvidia-cuda-nvcc")
+def test_machine_code_is_stored_beside_ptx(executable) -> None:
+    program = GpuProgram.from_bytes(executable.serialize())
+    assert program.cubin == assemble(program.ptx, "sm_90")[0]
+    assert program.cubin.startswith(b"\x7fELF")
+    assert int.from_bytes(program.cubin[18:20], "little") == 190, "ELF's number of CUDA"
+
+
+def test_a_machine_without_ptxas_stores_ptx_alone(monkeypatch) -> None:
+    monkeypatch.setattr("xla_backend_gpu.ptxas.find_ptxas", lambda: None)
+    assert not GpuProgram.from_bytes(GpuCompiler().compile(xla.parse(FUSED)).serialize()).cubin
+
+
 def test_scratch_memory_is_part_of_the_temporaries(executable) -> None:
     """Tiles of a row are sorted, and then merged in scratch memory."""
     (phases,) = [v for k, v in json.loads(executable.serialize())["launches"].items() if k.startswith("s ")]
@@ -57,6 +71,7 @@ def test_scratch_memory_is_part_of_the_temporaries(executable) -> None:
     ("field", "value", "says"),
     [
         ("ptx", 3, "ptx"),
+        ("cubin", "?", "cubin"),
         ("processor", "sm_1", "sm_1"),
         ("engine", "slow", "engine"),
         ("hlo", "HloModule m\n\nENTRY {", "expected"),
