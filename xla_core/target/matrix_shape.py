@@ -43,6 +43,8 @@ class MatrixShape:
         operand, accumulator: the types of the operands and of the total.
         left, right, total: how the matrices lie in the registers of the lanes.
         mantissa_bits: how many bits of the mantissa of each operand are used, if not all of its type's.
+        rounds_sums: whether the device may keep fewer bits of a sum than the accumulator's type has. Only products of
+            default precision use such a shape.
     """
 
     rows: int
@@ -54,6 +56,7 @@ class MatrixShape:
     right: Fragment
     total: Fragment
     mantissa_bits: int | None = None
+    rounds_sums: bool = False
 
     def __str__(self) -> str:
         bits = "" if self.mantissa_bits is None else f" of {self.mantissa_bits} bits"

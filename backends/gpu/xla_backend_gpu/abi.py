@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from xla_backend_gpu.copies import COPY_BYTES, has_asynchronous_copies, start_copy
-from xla_backend_gpu.matrices import load_matrices, matrix_shapes, multiply_accumulate
+from xla_backend_gpu.matrices import load_matrices, matrix_shapes, multiply_accumulate, needed_features
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.remainder import remainder
 from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
@@ -122,6 +122,7 @@ class PtxAbi(GpuAbi):
         right: Sequence[Value],
         total: Sequence[Value],
     ) -> list[Value]:
+        self.features = needed_features(self.cpu, shape) or self.features
         return multiply_accumulate(builder, shape, left, right, total)
 
     def load_matrices(self, builder: IrBuilder, row: Value, count: int, *, transposed: bool) -> list[Value]:

@@ -11,7 +11,13 @@ from xla_core.target import Fragment, LanePlace, MatrixShape
 
 
 def _shape(
-    rows: int, terms: int, operand: ElementType, accumulator: ElementType, mantissa_bits: int | None = None
+    rows: int,
+    terms: int,
+    operand: ElementType,
+    accumulator: ElementType,
+    *,
+    mantissa_bits: int | None = None,
+    rounds_sums: bool = False,
 ) -> MatrixShape:
     """A shape of PTX's manual. The lanes of a group of four hold the terms of a line."""
     each = max(1, 4 // operand.byte_width)  # elements in a register
@@ -27,26 +33,36 @@ def _shape(
         Fragment(line, term, tuple((0, 4 * each * n) for n in range(blocks)), each),
         Fragment(line, LanePlace(1, 4, 2), tuple((8 * h, n) for h in range(halves) for n in range(2))),
         mantissa_bits,
+        rounds_sums,
     )
 
 
 _TF32_BITS = 10  # of the mantissa
 
+_F8 = (ElementType.F8E4M3FN, ElementType.F8E5M2)
+
 _SHAPES = (
+    *((89, _shape(16, 32, operand, ElementType.F32, rounds_sums=True)) for operand in _F8),
     (75, _shape(16, 8, ElementType.F16, ElementType.F32)),
     (80, _shape(16, 16, ElementType.F16, ElementType.F32)),
     (80, _shape(16, 16, ElementType.BF16, ElementType.F32)),
     (80, _shape(16, 32, ElementType.S8, ElementType.S32)),
     (80, _shape(8, 4, ElementType.F64, ElementType.F64)),
-    (80, _shape(16, 8, ElementType.F32, ElementType.F32, _TF32_BITS)),
+    (80, _shape(16, 8, ElementType.F32, ElementType.F32, mantissa_bits=_TF32_BITS)),
 )
-"""The least processor that has each shape. Among shapes of equal types, the last one that a processor has is used."""
+"""The least processor that has each shape. Among shapes of equal types, the last one that a processor has is used.
+
+Floats of 8 bits come first, because shapes of f16 could have their values too. Of their sums, processors before sm_100
+keep fewer bits than f32 has.
+"""
 
 _NAMES = {
     ElementType.F16: ("f16", "f"),
     ElementType.BF16: ("bf16", "f"),
     ElementType.F32: ("f32", "f"),
     ElementType.F64: ("f64", "d"),
+    ElementType.F8E4M3FN: ("e4m3", "r"),
+    ElementType.F8E5M2: ("e5m2", "r"),
     ElementType.S8: ("s8", "r"),
     ElementType.S32: ("s32", "r"),
 }
@@ -58,6 +74,11 @@ def matrix_shapes(processor: str) -> tuple[MatrixShape, ...]:
     number = processor_number(processor)
     found = {(shape.operand, shape.accumulator): shape for least, shape in _SHAPES if least <= number}
     return tuple(found.values())
+
+
+def needed_features(processor: str, shape: MatrixShape) -> str:
+    """Returns the features with which LLVM writes a PTX that has a shape, or "" if it does so by itself."""
+    return "+ptx84" if shape.operand in _F8 and processor_number(processor) < 100 else ""
 
 
 def multiply_accumulate(

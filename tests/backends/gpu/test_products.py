@@ -115,7 +115,12 @@ def test_what_surrounds_a_product_is_in_its_kernel() -> None:
         ("sm_75", T.F16, T.F32, "16 x 8 x 8 f16"),
         ("sm_80", T.F16, T.F16, "16 x 8 x 16 f16"),
         ("sm_90", T.BF16, T.F32, "16 x 8 x 16 bf16"),
-        ("sm_90", T.F8E5M2, T.BF16, "16 x 8 x 16 f16"),
+        ("sm_80", T.F8E5M2, T.BF16, "16 x 8 x 16 f16"),
+        ("sm_89", T.F8E4M3FN, T.F32, "16 x 8 x 32 f8e4m3fn"),
+        ("sm_90", T.F8E5M2, T.BF16, "16 x 8 x 32 f8e5m2"),
+        ("sm_100", T.F8E4M3FN, T.F32, "16 x 8 x 32 f8e4m3fn"),
+        ("sm_120", T.F8E5M2, T.F32, "16 x 8 x 32 f8e5m2"),
+        ("sm_90", T.F8E4M3FNUZ, T.F32, "16 x 8 x 16 f16"),
         ("sm_100", T.S8, T.S32, "16 x 8 x 32 s8"),
         ("sm_120", T.F64, T.F64, "8 x 8 x 4 f64"),
     ],
@@ -129,6 +134,29 @@ def test_matrix_units(processor: str, operand: T, result: T, shape: str, engine:
     assembled(compiled, processor)
     (got,), _ = compiled(*arguments, engine=engine)
     np.testing.assert_array_equal(got, evaluated(fusion, arguments)[0])
+
+
+def test_sums_of_high_precision_keep_the_bits_of_f32() -> None:
+    """Some processors keep fewer bits of sums of floats of 8 bits."""
+    exact = dot(T.F32, operand_precision=("highest", "highest"))
+    compiled, _ = check(exact, array(T.F8E4M3FN, 40, 48), array(T.F8E4M3FN, 48, 24))
+    assert "by 16 x 8 x 16 f16" in compiled.kernel.plan
+
+
+@pytest.mark.parametrize("engine", ["checked", "fast"])
+def test_products_of_every_float_of_8_bits(engine: str) -> None:
+    """Each value, the NaNs and infinities among them, by 1."""
+    values = np.arange(256, dtype=np.uint8)
+    for element in (T.F8E4M3FN, T.F8E5M2):
+        x = np.repeat(values.view(Shape.array(element, (1,)).dtype)[:, None], 32, 1)
+        one = np.eye(32, dtype=np.float32).astype(x.dtype)
+        fusion = fuse(dot(T.F32), array(element, 256, 32), array(element, 32, 32))
+        compiled = compile_kernel(fusion)
+        assert "mma.sync.aligned.m16n8k32" in compiled.ptx
+        ones = np.ones_like(x)
+        for arguments in ([x, one], [ones, x[:32]], [ones, x[224:]]):
+            (got,), _ = compiled(*arguments, engine=engine)
+            np.testing.assert_array_equal(got, evaluated(fusion, arguments)[0])
 
 
 @pytest.mark.parametrize("engine", ["checked", "fast"])

@@ -9,7 +9,7 @@ import numpy as np
 from xla_backend_gpu.emulator import Counters, Memory, Module
 from xla_backend_gpu.ptxas import assemble, find_ptxas
 
-HEADER = ".version 8.0\n.target sm_90\n.address_size 64\n"
+HEADER = ".version 8.4\n.target sm_90\n.address_size 64\n"
 ENGINES = ("checked", "fast")
 REGISTERS = ".reg .pred %p<20>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %rd<40>;"
 

@@ -43,6 +43,8 @@ def results(rows: int) -> list[tuple[np.ndarray, np.ndarray]]:
         (16, 8, "bf16", BF16, np.float32),
         (16, 4, "tf32", np.float32, np.float32),
         (16, 8, "tf32", np.float32, np.float32),
+        (16, 32, "e4m3", ml_dtypes.float8_e4m3fn, np.float32),
+        (16, 32, "e5m2", ml_dtypes.float8_e5m2, np.float32),
         (16, 16, "s8", np.int8, np.int32),
         (16, 32, "u8", np.uint8, np.int32),
         (8, 4, "f64", np.float64, np.float64),

@@ -196,7 +196,10 @@ def _is_copied(
 def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: ParallelModel) -> MatrixShape | None:
     """The target's first matrix product that computes exact products and whose tile is not mostly empty."""
     total = accumulated_type(space.product)
+    is_default = set(space.product.attribute("operand_precision")) <= {"default"}
     for shape in model.matrix_shapes:
+        if shape.rounds_sums and not is_default:
+            continue
         fits = 2 * sizes[1] > shape.rows and 2 * sizes[2] > shape.columns and 2 * sizes[3] > shape.terms
         if fits and shape.accumulator is total and all(_holds(shape, operand) for operand in space.product.operands):
             return shape

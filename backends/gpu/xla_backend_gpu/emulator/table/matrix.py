@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -27,6 +28,7 @@ from xla_core.codegen.llvm import IrBuilder, Value
 Array = npt.NDArray[Any]
 
 _LANE = np.arange(LANES)
+_F8 = {"e4m3": np.dtype(ml_dtypes.float8_e4m3fn), "e5m2": np.dtype(ml_dtypes.float8_e5m2)}
 _TF32 = 0xFFFFE000  # the bits of an f32 that a product of tf32 uses
 
 
@@ -123,7 +125,7 @@ def _unpacked(registers: Array, type_: PtxType) -> Array:
     if type_.name == "tf32":
         registers = (registers & np.uint32(_TF32)).view(np.float32)
         return registers[..., None]
-    return np.ascontiguousarray(registers)[..., None].view(type_.dtype)
+    return np.ascontiguousarray(registers)[..., None].view(_F8.get(type_.name, type_.dtype))
 
 
 def _element(b: IrBuilder, word: Value, type_: PtxType, number: int) -> Value:
@@ -133,11 +135,24 @@ def _element(b: IrBuilder, word: Value, type_: PtxType, number: int) -> Value:
     if type_.name == "tf32":
         return b.cast("fpext", b.bitcast(b.binary("and", word, b.int_(_TF32 - (1 << 32), "i32")), "float"), "double")
     bits = b.cast("trunc", b.lshr(word, number * type_.bits), f"i{type_.bits}")
+    if type_.name in _F8:
+        return _octet(b, bits, type_.name)
     if not type_.is_float:
         return b.cast("sext" if type_.is_signed else "zext", bits, "i32")
     if type_.name == "bf16":
         return b.cast("fpext", b.bitcast(b.shl(b.cast("zext", bits, "i32"), 16), "float"), "double")
     return b.cast("fpext", b.bitcast(bits, "half"), "double")
+
+
+def _octet(b: IrBuilder, bits: Value, name: str) -> Value:
+    """A float of 8 bits as a double, by the half that has its fields."""
+    if name == "e5m2":
+        return b.cast("fpext", b.bitcast(b.shl(b.cast("zext", bits, "i16"), 8), "half"), "double")
+    magnitude = b.binary("and", bits, b.int_(0x7F, "i8"))
+    sign = b.shl(b.cast("zext", b.xor(bits, magnitude), "i16"), 8)
+    half = b.bitcast(b.or_(sign, b.shl(b.cast("zext", magnitude, "i16"), 7)), "half")
+    scaled = b.fmul(b.cast("fpext", half, "double"), b.float_(2.0**8, "double"))  # the exponents' biases are 8 apart
+    return b.select(b.icmp("eq", magnitude, b.int_(0x7F, "i8")), b.float_(float("nan"), "double"), scaled)
 
 
 def _define(rows: int, terms: int, left: str, right: str, total: str) -> None:
@@ -156,6 +171,9 @@ def _define(rows: int, terms: int, left: str, right: str, total: str) -> None:
 for _terms, _types in ((8, ("f16", "bf16")), (16, ("f16", "bf16")), (4, ("tf32",)), (8, ("tf32",))):
     for _type in _types:
         _define(16, _terms, _type, _type, "f32")
+for _left in _F8:
+    for _right in _F8:
+        _define(16, 32, _left, _right, "f32")
 for _terms in (16, 32):
     for _left in ("s8", "u8"):
         for _right in ("s8", "u8"):
