@@ -42,7 +42,7 @@ class Capabilities(CheckedModel):
         storage_types: element types of arrays in the device's memory; None means all types of `ops` and `index_types`,
             pred, and complex numbers of their floats, which are two floats side by side. A device with s32 holds
             integers of 16 bits and less too, and one with s32 and f32 floats of 16 bits and less: several in a word.
-        custom_calls: custom-call targets that the device runs, with any operands.
+        custom_calls: custom-call targets that the device runs, with any operands that their definition takes.
         dot_algorithms: values of a dot's `algorithm` that the device implements; else operands are rounded first.
         composites: names of StableHLO composites that the device runs; they become custom calls of that target.
         constraints: opcode -> further conditions; those under "*" apply to every opcode.

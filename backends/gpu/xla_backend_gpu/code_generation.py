@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from xla_backend_gpu.abi import PtxAbi
 from xla_backend_gpu.assignment import assign, may_share
-from xla_backend_gpu.cublas.call import is_matmul
+from xla_backend_gpu.cublas.call import TARGET, is_matmul
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.program import Engine, GpuProgram, Launch, place_of
 from xla_backend_gpu.ptxas import ptxas_report
@@ -46,8 +46,9 @@ _TARGET_PASSES = (
 
 @functools.cache
 def capabilities() -> Capabilities:
-    """The capabilities of the shared emitter, and the ops of thunks."""
-    return emitter_capabilities().with_ops(_HOST_OPCODES, [t for t in ElementType if t.is_array])
+    """The capabilities of the shared emitter, the ops of thunks, and the calls of cuBLASLt."""
+    own = emitter_capabilities().with_ops(_HOST_OPCODES, [t for t in ElementType if t.is_array])
+    return own.model_copy(update={"custom_calls": own.custom_calls | {TARGET}})
 
 
 def fusion_preferences() -> FusionPreferences:

@@ -106,9 +106,8 @@ class GpuCompiler(Compiler):
         if library is None:
             return super().run_hlo_passes(module, options, executor)
         from xla_backend_gpu import code_generation, products
-        from xla_backend_gpu.cublas.call import with_matmuls
 
-        target = with_matmuls(self.target_config)
+        target = self.target_config
         rewriter = products.rewriter(library, self._chooses(own.products, options, executor))
         stages = {
             **code_generation.hlo_stages(target, deterministic=own.deterministic, tf32=own.tf32, split_products=False),
@@ -153,7 +152,7 @@ class GpuCompiler(Compiler):
             measured = own.model_copy(update={"autotune": False, "engine": "checked"})
             compile = functools.partial(self._compile_kernel, options=options.model_copy(update={"backend": measured}))
             tuner = autotuner(executor, abi, compile, own.autotune_cache)
-        return code_generation.compile_module(
+        executable = code_generation.compile_module(
             module,
             abi,
             engine=own.engine,
@@ -163,6 +162,8 @@ class GpuCompiler(Compiler):
             tuner=tuner,
             keep_artifacts=options.keep_artifacts,
         )
+        _check_library(executable, executor)
+        return executable
 
     def _compile_kernel(self, module: HloModule, options: CompileOptions) -> GpuExecutable:
         """Compiles an unscheduled module of one instruction."""
@@ -180,12 +181,17 @@ class GpuCompiler(Compiler):
             executable = GpuExecutable(program, assign(parse_hlo(program.hlo)))
         except XlaError as error:
             raise InvalidArgumentError(f"the serialized GPU program is damaged: {error.message}") from error
-        calls = [thunk.name for thunk in executable.device_thunks() if isinstance(thunk, MatmulThunk)]
-        if calls and isinstance(executor, GpuExecutor) and executor.driver.blas is None:
-            from xla_backend_gpu.cublas.find import missing
-
-            raise missing(f"{executable.module.name} ({calls[0]})")
+        _check_library(executable, executor)
         return executable
+
+
+def _check_library(executable: GpuExecutable, executor: StreamExecutor | None) -> None:
+    """Raises FailedPreconditionError if a program calls cuBLASLt, and its device doesn't have it."""
+    calls = [thunk.name for thunk in executable.device_thunks() if isinstance(thunk, MatmulThunk)]
+    if calls and isinstance(executor, GpuExecutor) and executor.driver.blas is None:
+        from xla_backend_gpu.cublas.find import missing
+
+        raise missing(f"{executable.module.name} ({calls[0]})")
 
 
 def _has_dots(module: HloModule) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from xla_backend_gpu.cublas.call import TARGET, is_matmul, matmul_of_call, with_matmuls
+from xla_backend_gpu.cublas.call import TARGET, is_matmul, matmul_of_call
 from xla_backend_gpu.graphs import GraphExecutor
 from xla_backend_gpu.kernel import DeviceCode, GpuKernel
 from xla_backend_gpu.matmul_thunk import MatmulThunk
@@ -16,8 +16,6 @@ from xla_core.analysis import (
     BufferAllocation,
     BufferAssignment,
     BufferSlice,
-    InstructionPlacement,
-    place_instructions,
 )
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import InvalidArgumentError
@@ -77,11 +75,6 @@ class GpuExecutable(Executable):
         products = [thunk.matmul for thunk in self.device_thunks() if isinstance(thunk, MatmulThunk)]
         costs["flops"] += sum(2.0 * product.multiplications for product in products)
         return costs
-
-    def placement(self) -> Sequence[InstructionPlacement]:
-        """Returns where each instruction runs. Calls of cuBLASLt run on the device, whatever else it supports."""
-        target = self.target_config
-        return () if target is None else place_instructions(self.module, with_matmuls(target))
 
     def memory_stats(self) -> ExecutableMemoryStats:
         sizes = dict.fromkeys(AllocationKind, 0)

@@ -82,6 +82,18 @@ def test_a_program_for_the_library_where_it_is_missing(client: xla.Client, monke
             other.deserialize(stored)
         assert "xla-backend-gpu[cublas]" in caught.value.hint
         assert CALL not in compiled(other, product(5, 7, 3)).as_text()
+        text = compiled(client, product(5, 7, 3)).as_text()
+        with pytest.raises(xla.FailedPreconditionError, match="calls cuBLASLt, which this device does not have"):
+            other.compile(text)
+
+
+def test_a_program_with_calls_is_compiled_again(client: xla.Client) -> None:
+    """An optimized program, as it is dumped, runs as it is."""
+    text, rng = compiled(client, DENSE).as_text(), np.random.default_rng(0)
+    arguments = [values(rng, *shape) for shape in ((4, 8, 16), (16, 12), (12,), (4, 8, 12))]
+    executable = compiled(client, text)
+    assert CALL in executable.as_text()
+    np.testing.assert_array_equal(np.asarray(executable(*arguments)[0]), xla.evaluate(DENSE, *arguments)[0])
 
 
 def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,6 @@ from xla_core.hlo import (
     Value,
     evaluate_computation,
 )
-from xla_core.target import TargetConfig
 
 if TYPE_CHECKING:
     from xla_core.passes import Builder
@@ -33,13 +32,6 @@ GELU_SCALE, GELU_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 def is_matmul(instruction: HloInstruction) -> bool:
     return instruction.opcode == Opcode.CUSTOM_CALL and instruction.attribute("custom_call_target") == TARGET
-
-
-def with_matmuls(target: TargetConfig) -> TargetConfig:
-    """Returns a target that also has the calls."""
-    own = target.capabilities
-    capabilities = own.model_copy(update={"custom_calls": own.custom_calls | {TARGET}})
-    return target.model_copy(update={"capabilities": capabilities})
 
 
 def config_of(instruction: HloInstruction) -> MatmulConfig:
