@@ -152,9 +152,10 @@ def test_a_large_program_is_linked_from_several_objects(client):
     objects = [{k: v for k, v in p.artifacts().items() if k.startswith("object")} for p in programs]
     assert len(objects[0]) > 2
     assert objects[0].keys() == objects[1].keys()
-    for program in (*programs, client.deserialize(programs[0].serialize())):
+    read_again = client.deserialize(programs[0].serialize())
+    for program, own in zip((*programs, read_again), (*objects, objects[0]), strict=True):
         np.testing.assert_array_equal(np.sort(np.asarray(program(x)[0])), np.sort(want))
-        assert program.memory_stats().generated_code_bytes == sum(map(len, objects[0].values()))
+        assert program.memory_stats().generated_code_bytes == sum(map(len, own.values()))
 
 
 def test_threads_do_not_change_the_result(client):
