@@ -39,9 +39,10 @@ class Link:
     opcode: Opcode
     make: Make
 
-    def apply(self, value: HloInstruction, other: HloInstruction) -> HloInstruction | None:
-        """Applies the op; None if it doesn't take the value, or isn't exact in its type."""
-        if OPS[self.opcode].is_elementwise and not rule_for(OPS[self.opcode], value.shape.element_type).is_exact:
+    def apply(self, value: HloInstruction, other: HloInstruction, *, exact: bool = True) -> HloInstruction | None:
+        """Applies the op; None if it doesn't take the value or, where it has to be, isn't exact in its type."""
+        op = OPS[self.opcode]
+        if exact and op.is_elementwise and not rule_for(op, value.shape.element_type).is_exact:
             return None
         try:
             return self.make(value, other)
@@ -156,6 +157,13 @@ def _broadcast(value: HloInstruction, place: int) -> HloInstruction:
     return _add(value, Opcode.BROADCAST, value, shape=Shape(value.shape.element_type, tuple(sizes)), dimensions=kept)
 
 
+def _spread(value: HloInstruction) -> HloInstruction:
+    """Takes one element for all."""
+    parts = tuple(SliceDimension(n // 2, n // 2 + 1) for n in value.shape.dimensions)
+    one = _reshaped(_add(value, Opcode.SLICE, value, slice=parts))
+    return _add(value, Opcode.BROADCAST, one, shape=value.shape, dimensions=())
+
+
 def _sliced(value: HloInstruction, start: int, end: int, stride: int) -> HloInstruction:
     """Leaves out elements at both ends of each dimension, as far as one is left."""
     begun = [(min(start, n - 1), n) for n in value.shape.dimensions]
@@ -217,14 +225,14 @@ def _taken(value: HloInstruction, dimension: int) -> HloInstruction:
     )
 
 
-def _reduced(value: HloInstruction, dimension: int, number: int) -> HloInstruction:
-    """Combines the elements along a dimension, with an initial value that shows: integers' sum, or the largest."""
+def _reduced(value: HloInstruction, dimension: int, number: int, opcode: Opcode = Opcode.MAXIMUM) -> HloInstruction:
+    """Combines the elements along a dimension, with an initial value that shows. Sums are those of integers."""
     element = value.shape.element_type
-    if element is _T.PRED:
-        raise InvalidArgumentError("truth values have no sum")
+    if element is _T.PRED or (opcode == Opcode.ADD and not element.is_integral):
+        raise InvalidArgumentError("truth values have no sum, and sums of floats have an order")
     scalar, made = Shape(element, ()), HloComputation("reducer")
     a, b = (made.parameter(i, scalar) for i in range(2))
-    made.set_root(made.add(Opcode.ADD if element.is_integral else Opcode.MAXIMUM, a, b))
+    made.set_root(made.add(opcode, a, b))
     assert value.parent is not None
     first = _turned(value, Opcode.REDUCE, number, number + 4)
     start = value.parent.constant(np.asarray(first).astype(scalar.dtype))
@@ -271,12 +279,16 @@ _OTHERS: dict[Opcode, dict[str, Make]] = {
     Opcode.BROADCAST: {
         "broadcast.first": lambda v, _: _broadcast(v, 0),
         "broadcast.last": lambda v, _: _broadcast(v, v.shape.rank),
+        "broadcast.scalar": lambda v, _: _spread(v),
     },
     Opcode.REVERSE: {
         "reverse.all": lambda v, _: _add(v, Opcode.REVERSE, v, dimensions=tuple(range(v.shape.rank))),
         "reverse.first": lambda v, _: _add(v, Opcode.REVERSE, v, dimensions=(0,)),
     },
-    Opcode.SLICE: {"slice.ends": lambda v, _: _sliced(v, 1, 1, 1), "slice.stride": lambda v, _: _sliced(v, 0, 0, 2)},
+    Opcode.SLICE: {
+        "slice.middle": lambda v, _: _sliced(v, 2, v.shape.dimensions[0] // 2, 1),
+        "slice.stride": lambda v, _: _sliced(v, 0, 0, 2),
+    },
     Opcode.PAD: {
         "pad.edges": lambda v, _: _padded(v, 1, 2, 0),
         "pad.interior": lambda v, _: _padded(v, 0, 1, 1),
@@ -299,8 +311,9 @@ _OTHERS: dict[Opcode, dict[str, Make]] = {
         "gather.last": lambda v, _: _taken(v, v.shape.rank - 1),
     },
     Opcode.REDUCE: {
-        "reduce.first": lambda v, _: _reduced(v, 0, 3),
-        "reduce.last": lambda v, _: _reduced(v, v.shape.rank - 1, -5),
+        "reduce.first": lambda v, _: _reduced(v, 0, 3, Opcode.ADD),
+        "reduce.last": lambda v, _: _reduced(v, v.shape.rank - 1, 3),
+        "reduce.least": lambda v, _: _reduced(v, 0, -5, Opcode.MINIMUM),
     },
     Opcode.DOT: {"dot.last": lambda v, o: _product(v, o, 1), "dot.middle": lambda v, o: _product(v, o, 2)},
 }

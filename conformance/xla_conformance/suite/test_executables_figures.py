@@ -14,7 +14,7 @@ from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.claims import not_supported
 from xla_conformance.placements import require_placement
 from xla_conformance.programs.family import FAMILY, FamilyProgram
-from xla_core import Client, CompileOptions, parse
+from xla_core import Client, CompileOptions, LoadedExecutable, ResourceExhaustedError, parse
 from xla_core.backend import BackendSpec, Executable
 from xla_core.hlo import OPS, Opcode, Trait, evaluate
 
@@ -87,6 +87,14 @@ COSTS = {
         5000.0,
         passes=10,
     ),
+    "large": Cost(
+        program_of(
+            "large",
+            "ENTRY e {\n  x = f32[65536,32768] parameter(0)\n  y = f32[32768,8] parameter(1)\n"
+            "  ROOT r = f32[65536,8] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+        ),
+        2.0 * 65536 * 32768 * 8,
+    ),
     "movement": Cost(
         program_of(
             "movement",
@@ -98,11 +106,18 @@ COSTS = {
 }
 
 
+def compiled_if_it_fits(client: Client, program: FamilyProgram) -> LoadedExecutable:
+    try:
+        return compiled(client, program)
+    except ResourceExhaustedError as error:
+        not_supported(f"it compiles no program that needs more memory than it has: {error}")
+
+
 @pytest.mark.promise("executable.cost")
 @pytest.mark.parametrize("name", COSTS)
 def test_costs_are_those_of_one_execution(client: Client, name: str) -> None:
     program, flops, transcendentals, passes = COSTS[name]
-    executable = compiled(client, program)
+    executable = compiled_if_it_fits(client, program)
     cost: Mapping[str, float] = executable.cost_analysis()
     for key in ("flops", "transcendentals", "bytes accessed"):
         assert key in cost, f"cost_analysis has an estimate of {key!r}."
@@ -126,6 +141,16 @@ def test_costs_are_those_of_one_execution(client: Client, name: str) -> None:
     moved = passes * sum(shape.byte_size for shape in shapes)
     said = cost["bytes accessed"]
     assert moved / 2 <= said <= 8 * moved + traffic, f"One execution accesses about {moved} bytes, not {said}."
+
+
+@pytest.mark.promise("executable.memory-stats", "executable.memory-stats-sizes")
+def test_figures_have_more_than_32_bits(client: Client) -> None:
+    """The program is compiled only: a device needn't have the memory for it."""
+    loaded = compiled_if_it_fits(client, COSTS["large"].program)
+    size, stats = client.platform.compiler.shape_size_bytes, loaded.memory_stats()
+    arguments = sum(size(shape) for shape in loaded.executable.parameter_shapes)
+    assert stats.argument_bytes == arguments, f"The arguments have {arguments} bytes, not {stats.argument_bytes}."
+    assert stats.peak_bytes >= arguments, f"The peak of {stats.peak_bytes} bytes has {arguments} bytes of arguments."
 
 
 @pytest.mark.promise("executable.cost")
@@ -195,7 +220,7 @@ def test_what_an_executable_says_stays(client: Client) -> None:
     said = []
     for program in (*(cost.program for cost in COSTS.values()), redundant()):
         with contextlib.suppress(pytest.skip.Exception):  # the tests of the program say why
-            executable = compiled(client, program).executable
+            executable = compiled_if_it_fits(client, program).executable
             said.append((program, executable, _said(executable)))
     if len(said) < 2:
         not_supported("it claims fewer than two of the programs")

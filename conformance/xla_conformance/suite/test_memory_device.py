@@ -101,6 +101,8 @@ def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator
             raise Failure(f"{freed} bytes were freed, but only {sum(b.size for b in refilled)} were allocated again.")
         drain(executor, [*rest, *refilled])
         smaller = fill(executor, idle.description.memory_bytes // 256)  # the gaps that these leave must merge again
+        if executor.allocate(largest) is not None:
+            raise Failure("The device was full of small blocks, but then it gave a large block.")
         drain(executor, smaller)
         blocks = fill(executor)
         again = sum(block.size for block in blocks)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from xla_conformance.claims import held_types, not_supported
-from xla_conformance.ops.comparison import Expected, check
+from xla_conformance.ops.comparison import check
 from xla_conformance.ops.compositions import Composition, compositions
 from xla_conformance.ops.contexts import Context, before_for, device_for, place, run
-from xla_core import Client, evaluate
+from xla_core import Client
 from xla_core.target import TargetConfig
 
 
@@ -42,7 +41,7 @@ def test_one_op_after_another(
     if module is None:
         not_supported(f"the device doesn't hold {composition.element_type} and a type of the results")
     arguments = composition.arguments(module, seed)
-    expected = [Expected(np.asarray(value)) for value in evaluate(module, *arguments)]
+    expected = composition.expected(module, arguments)
     before, device = before_for(composition.name), device_for(client, composition.name)
     for level in composition.levels:
         placed = place(module, Context(level=level), arguments, layouts=target.layouts)
