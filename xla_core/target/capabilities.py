@@ -10,7 +10,7 @@ from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 from xla_core.checks import require, wrong_argument
-from xla_core.errors import FailedPreconditionError
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.host_compute import is_host_compute
 from xla_core.hlo.ir.instruction import HloInstruction
@@ -271,7 +271,7 @@ class Capabilities(CheckedModel):
             for constraint in self.constraints.get(key, ()):
                 reason = constraint(instruction)
                 if reason is not None and not isinstance(reason, str):
-                    raise FailedPreconditionError(
+                    raise InvalidArgumentError(
                         f"the constraint {getattr(constraint, '__qualname__', constraint)!s} gave {reason!r} for "
                         f"{instruction.name}",
                         hint="a constraint returns the reason why the device can't run the instruction, or None",
