@@ -24,14 +24,13 @@ from xla_core.errors import (
     XlaError,
 )
 from xla_core.interruptible import run_uninterrupted
+from xla_core.package_version import __version__ as __version__
 
 if TYPE_CHECKING:
     from xla_core.backend import CompileOptions, backends
     from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Layout, Literal, Shape
     from xla_core.profiler import trace
     from xla_core.runtime import Buffer, Client, Device, LoadedExecutable, evaluate, parse
-
-__version__ = "0.1.0"
 
 _LOADED_WHEN_USED = {
     "xla_core.backend": "CompileOptions backends",

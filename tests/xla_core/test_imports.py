@@ -22,7 +22,7 @@ def in_packages(modules: set[str], packages: set[str]) -> set[str]:
 def test_importing_xla_core_loads_no_library() -> None:
     modules = loaded_after("import xla_core")
     assert not HEAVY & modules
-    own = {"xla_core", "xla_core.errors", "xla_core.interruptible"}
+    own = {"xla_core", "xla_core.errors", "xla_core.interruptible", "xla_core.package_version"}
     assert in_packages(modules, {"xla_core"}) == own
     assert "xla_core.runtime" in loaded_after("import xla_core; xla_core.parse; xla_core.CompileOptions")
 

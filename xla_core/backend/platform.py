@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import threading
-from functools import cached_property
 
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.stream_executor import StreamExecutor
@@ -28,7 +27,9 @@ class Platform(Handle, abc.ABC):
 
     def __init__(self) -> None:
         self._executors: dict[int, StreamExecutor] = {}
-        self._lock = threading.Lock()
+        self._compiler: Compiler | None = None
+        self._transfer_manager: TransferManager | None = None
+        self._lock = threading.RLock()
 
     @abc.abstractmethod
     def visible_device_count(self) -> int:
@@ -51,19 +52,32 @@ class Platform(Handle, abc.ABC):
         """Makes the transfer manager. The core calls this once. The default suits dense layouts."""
         return TransferManager(self.compiler.target_config)
 
-    @cached_property
+    @property
     def compiler(self) -> Compiler:
         """The platform's compiler, which is made on first use."""
-        compiler = self.create_compiler()
-        self._require("create_compiler", compiler, Compiler)
-        return compiler
+        if self._compiler is None:
+            with self._lock:
+                if self._compiler is None:
+                    compiler = self.create_compiler()
+                    self._require("create_compiler", compiler, Compiler)
+                    self._compiler = compiler
+        return self._compiler
 
-    @cached_property
+    @compiler.setter
+    def compiler(self, compiler: Compiler) -> None:
+        """Replaces the compiler, for tests of what another one would do."""
+        self._compiler = compiler
+
+    @property
     def transfer_manager(self) -> TransferManager:
         """The platform's transfer manager, which is made on first use."""
-        manager = self.create_transfer_manager()
-        self._require("create_transfer_manager", manager, TransferManager)
-        return manager
+        if self._transfer_manager is None:
+            with self._lock:
+                if self._transfer_manager is None:
+                    manager = self.create_transfer_manager()
+                    self._require("create_transfer_manager", manager, TransferManager)
+                    self._transfer_manager = manager
+        return self._transfer_manager
 
     def executor(self, ordinal: int) -> StreamExecutor:
         """Returns the device's executor, which is opened on first use.
@@ -88,8 +102,8 @@ class Platform(Handle, abc.ABC):
 
     def close_transfers(self) -> None:
         """Ends programs that wait for their infeed. Without a transfer manager, no program does."""
-        if "transfer_manager" in self.__dict__:
-            self.transfer_manager.close()
+        if self._transfer_manager is not None:
+            self._transfer_manager.close()
 
     def close(self) -> None:
         """Closes the open devices."""

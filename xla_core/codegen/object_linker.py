@@ -17,6 +17,9 @@ from typing import Any, cast
 
 from xla_core.errors import InternalError
 
+llvm_initialization = threading.RLock()
+"""Is held while LLVM is imported and initialized; a fork waits for it."""
+
 _lock = threading.RLock()  # llvmlite's linker is for one thread at a time; a signal handler may fork meanwhile
 _numbers = itertools.count()
 
@@ -112,6 +115,7 @@ _held_at_fork: list[contextlib.ExitStack] = []
 
 def _before_fork() -> None:
     with contextlib.ExitStack() as held:  # Ctrl-C may interrupt the wait: Python prints it, and forks without the locks
+        held.enter_context(llvm_initialization)
         held.enter_context(_lock)
         held.enter_context(_llvm_lock())
         _held_at_fork.append(held.pop_all())

@@ -66,6 +66,7 @@ def verify_computation(computation: HloComputation) -> None:
     if not instructions:
         raise InvalidArgumentError(f"computation {computation.name} is empty")
     members = set(instructions)
+    operands_of = {instruction: set(instruction.operands) for instruction in instructions}
     if computation.root not in members:
         raise InvalidArgumentError(f"the root of {computation.name} is not in it")
     _verify_parameters(computation, instructions)
@@ -78,7 +79,7 @@ def verify_computation(computation: HloComputation) -> None:
             if instruction not in operand._users:
                 raise _error(instruction, f"its operand {operand.name} does not have it as a user")
         for user in instruction.users:
-            if user not in members or instruction not in user.operands:
+            if user not in members or instruction not in operands_of[user]:
                 raise _error(instruction, f"its user {user.name} does not have it as an operand")
         for predecessor in instruction.control_predecessors:
             if predecessor not in members:
@@ -211,8 +212,9 @@ def _verify_aliases(module: HloModule) -> None:
 
 def _verify_schedule(module: HloModule) -> None:
     """Checks that each schedule has all instructions once, each after its operands and control predecessors."""
+    computations = set(module.computations)
     for computation, order in (module.schedule or {}).items():
-        if computation not in set(module.computations):
+        if computation not in computations:
             raise InvalidArgumentError(f"the schedule has computation {computation.name}, which is not in the module")
         if len(order) != computation.instruction_count or set(order) != set(computation.instructions):
             raise InvalidArgumentError(f"the schedule of {computation.name} is not an order of its instructions")

@@ -7,6 +7,7 @@ import contextvars
 import errno
 import functools
 import itertools
+import os
 import re
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,15 @@ _ELIDE_OVER = 10  # elements; XLA's limit
 _numbers = itertools.count(1)
 _active: contextvars.ContextVar[ModuleDump | None] = contextvars.ContextVar("active_dump", default=None)
 _lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    """Replaces the lock, which another thread of the parent may have held."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 _FULL: tuple[type[XlaError], str] = (ResourceExhaustedError, "free space there, or dump elsewhere")

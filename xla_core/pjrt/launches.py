@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections.abc import Sequence
@@ -16,6 +17,15 @@ from xla_core.runtime import Buffer, HostEvent
 from xla_core.runtime.buffers.views import event_after
 
 _lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    """Replaces the lock, which another thread of the parent may have held."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def remember_launch(device: PjrtDevice, number: int, results: Sequence[Buffer]) -> None:

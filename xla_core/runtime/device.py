@@ -76,6 +76,7 @@ class Device(Handle):
         self.lock = threading.RLock()
         self._sizes: dict[int, tuple[Shape, int]] = {}  # by id(shape); the entry keeps the shape alive
         self.dead: XlaError | None = None
+        self._open_streams: list[Stream] = []  # those that `close` has still to close
         self._host_memory: HostMemory | None = None
         _devices.add(self)
 
@@ -195,9 +196,24 @@ class Device(Handle):
                 self.dead = error
             if self._host_memory is not None:
                 self._host_memory.close(error)
-            for stream in (self.h2d_stream, self.compute_stream, *self._further, self.d2h_stream):
-                stream.close()
-            self.allocator.close()
+            self._open_streams = [self.h2d_stream, self.compute_stream, *self._further, self.d2h_stream]
+        if not self._open_streams:
+            return
+        failure: Exception | None = None
+        while self._open_streams:
+            try:
+                self._open_streams[0].close()  # Ctrl-C may interrupt its wait; then `close` can be called again
+            except Exception as raised:  # a driver may raise anything, and the other streams must be closed too
+                failure = failure or raised
+            del self._open_streams[0]
+        self.allocator.close()
+        if failure is not None:
+            raise failure
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the device needs no `close`: it was closed, or belongs to the parent of a forked process."""
+        return self.dead is not None and not self._open_streams
 
     def __repr__(self) -> str:
         return f"<Device {self.platform.name}:{self.id}>"
@@ -320,16 +336,21 @@ class DeviceSet:
 
     def close(self, error: XlaError) -> None:
         """Finishes the enqueued work and closes the devices and the platform. Any later use raises `error`."""
-        if all(device.dead is not None for device in self.devices):
+        if all(device.is_closed for device in self.devices):
             return
         self.platform.close_transfers()
+        failure: Exception | None = None
         for device in self.devices:
             try:
                 device.close(error)
             except KeyboardInterrupt as interrupt:
                 interrupt.add_note(_still_at_work(device))
                 raise
+            except Exception as raised:  # a driver may raise anything, and the other devices must be closed too
+                failure = failure or raised
         self.platform.close()
+        if failure is not None:
+            raise failure
 
 
 def _literal(value: Any) -> Literal:

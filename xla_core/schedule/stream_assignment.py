@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from xla_core.analysis import BufferSlice
 from xla_core.schedule.thunk import BufferUse, Thunk
 
@@ -51,7 +53,7 @@ class _Assigner:
         self._now = [[START if s == t == 0 else START - 1 for t in range(streams)] for s in range(streams)]
         self._clocks = {START: list(self._now[0])}  # the same, after each thunk
         self._floor = START  # the last thunk that ran alone
-        self._uses: dict[int, list[tuple[int, BufferUse]]] = {}  # by allocation: (thunk, use)
+        self._uses: dict[int, _Uses] = {}  # by allocation
 
     def place(self, number: int, thunk: Thunk) -> None:
         """Places the next thunk."""
@@ -90,20 +92,46 @@ class _Assigner:
 
     def _dependencies(self, uses: Sequence[BufferUse]) -> Iterator[int]:
         for use in uses:
-            for number, other in self._uses.get(use.slice.allocation.index, ()):
-                if (use.is_write or other.is_write) and use.slice.size and use.slice.overlaps(other.slice):
-                    yield number
+            earlier = self._uses.get(use.slice.allocation.index)
+            if earlier is not None and use.slice.size:
+                yield from earlier.conflicts(use)
 
     def _use(self, number: int, new: Sequence[BufferUse]) -> None:
         # A thunk that conflicts with an earlier use inside a written range also conflicts with the write.
         for use in new:
-            if use.is_write:
-                uses = self._uses.setdefault(use.slice.allocation.index, [])
-                uses[:] = [(earlier, other) for earlier, other in uses if not _covers(use.slice, other.slice)]
+            if use.is_write and use.slice.allocation.index in self._uses:
+                self._uses[use.slice.allocation.index].drop_within(use.slice)
         for use in new:
             if use.slice.size:
-                self._uses.setdefault(use.slice.allocation.index, []).append((number, use))
+                self._uses.setdefault(use.slice.allocation.index, _Uses()).add(number, use)
 
 
-def _covers(place: BufferSlice, other: BufferSlice) -> bool:
-    return place.offset <= other.offset and other.offset + other.size <= place.offset + place.size
+class _Uses:
+    """The uses of one allocation, as columns, because each thunk of a long program is compared with most others."""
+
+    def __init__(self) -> None:
+        self._columns = np.empty((4, 16), np.int64)  # number of the thunk, first byte, end, whether it writes
+        self._count = 0
+
+    def add(self, number: int, use: BufferUse) -> None:
+        if self._count == self._columns.shape[1]:
+            self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
+        self._columns[:, self._count] = number, use.slice.offset, use.slice.offset + use.slice.size, use.is_write
+        self._count += 1
+
+    def conflicts(self, use: BufferUse) -> list[int]:
+        """Returns the thunks with a use that overlaps this one, if one of the two writes."""
+        numbers, starts, ends, writes = self._columns[:, : self._count]
+        found = (starts < use.slice.offset + use.slice.size) & (use.slice.offset < ends)
+        if not use.is_write:
+            found &= writes != 0
+        conflicting: list[int] = numbers[found].tolist()
+        return conflicting
+
+    def drop_within(self, place: BufferSlice) -> None:
+        """Forgets the uses that lie within a range."""
+        _, starts, ends, _ = self._columns[:, : self._count]
+        kept = np.flatnonzero((starts < place.offset) | (ends > place.offset + place.size))
+        if len(kept) < self._count:
+            self._columns[:, : len(kept)] = self._columns[:, kept]
+            self._count = len(kept)

@@ -19,13 +19,13 @@ _WAIT_MILLISECONDS = 50  # waits are split, because Ctrl-C is handled only betwe
 _FAILURES_KEPT = 256
 
 _failures: dict[int, XlaError] = {}  # by the number that the driver carries through queues and events
-_numbers = itertools.count(1)
+_numbers = itertools.count(-1, -1)  # positive numbers are statuses of the driver
 
 
 def _number_of(failure: XlaError) -> int:
     number = next(_numbers)
     _failures[number] = failure
-    _failures.pop(number - _FAILURES_KEPT, None)
+    _failures.pop(number + _FAILURES_KEPT, None)
     return number
 
 
@@ -123,7 +123,7 @@ class DriverStream(Stream):
         def call() -> int:
             try:
                 callback()
-            except Exception as error:
+            except BaseException as error:  # SystemExit too: the driver must learn that the work has failed
                 return _number_of(as_xla_error(error, f"work on {self.device_name}"))
             return 0
 

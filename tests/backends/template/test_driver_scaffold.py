@@ -98,6 +98,21 @@ def test_a_device_is_closed_with_its_client_and_its_last_memory(
     assert sorted(closed) == sorted(devices)
 
 
+@pytest.mark.parametrize("raised", [SystemExit(3), ValueError("no")])
+def test_a_callback_that_fails_poisons_the_queue(cdriver: str, raised: BaseException) -> None:
+    def fail() -> None:
+        raise raised
+
+    with xla.Client(cdriver) as client:
+        stream = client.devices[0].executor.create_stream()
+        stream.host_callback(fail)
+        done = stream.finish()
+        done.synchronize()
+        assert done.error is not None
+        assert f"failed with {type(raised).__name__}: {raised}" in done.error.message
+        stream.close()
+
+
 def test_the_core_rewrites_programs_once_nothing_is_simulated(cdriver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from xla_backend_cdriver.compiler import CdriverCompiler  # type: ignore[import-not-found]
 

@@ -120,6 +120,28 @@ def test_dispatch_does_not_wait_and_an_error_reaches_its_consumer() -> None:
     )
 
 
+def test_a_program_of_another_process_calls_no_function_here() -> None:
+    run_jax(
+        """
+        import re
+        import xla_core
+        shape = jax.ShapeDtypeStruct((3,), jnp.float32)
+        lowered = jax.jit(lambda x: jax.pure_callback(lambda v: v + 1, shape, x)).lower(shape)
+        text = lowered.as_text()
+        other = re.sub("process = [0-9]+", "process = 7", text)
+        assert other != text
+        with xla_core.Client("cpu") as client:
+            assert np.asarray(client.compile(text)(np.zeros(3, np.float32))[0]).tolist() == [1, 1, 1]
+            try:
+                np.asarray(client.compile(other)(np.zeros(3, np.float32))[0])
+            except xla_core.XlaError as error:
+                assert "can't call Python functions of another process" in str(error), error
+            else:
+                raise AssertionError("no error")
+        """
+    )
+
+
 def test_an_error_of_a_program_without_results_is_raised() -> None:
     run_jax(
         """

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -296,6 +297,46 @@ def test_an_executor_that_is_none_is_refused(client, monkeypatch) -> None:
     monkeypatch.setattr(type(client.platform), "create_executor", lambda self, ordinal: None)
     with pytest.raises(FailedPreconditionError, match=r"create_executor\(0\) must be a StreamExecutor, not None"):
         xla.Client("toy").buffer_from_host(A)
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, OSError("the bus is down")], ids=["interrupt", "driver"])
+def test_a_close_that_is_interrupted_goes_on(client, monkeypatch, raised) -> None:
+    device = client.devices[0]
+    first, closed = [raised], []
+    for stream in (device.h2d_stream, device.compute_stream, device.d2h_stream):
+
+        def close(stream=stream, own=stream.close) -> None:
+            if first:
+                raise first.pop()
+            own()
+            closed.append(stream)
+
+        monkeypatch.setattr(stream, "close", close)
+    with pytest.raises((KeyboardInterrupt, OSError)):
+        client.close()
+    client.close()
+    assert not client.platform._executors
+    assert len(closed) == (3 if raised is KeyboardInterrupt else 2)  # a stream whose driver failed is not closed again
+    with pytest.raises(FailedPreconditionError, match="this client is closed"):
+        client.buffer_from_host(A)
+
+
+@pytest.mark.parametrize("what", ["compiler", "transfer_manager"])
+def test_threads_share_one_compiler_and_one_transfer_manager(client, monkeypatch, what) -> None:
+    platform = type(client.platform)()
+    create = getattr(platform, f"create_{what}")
+    made = []
+
+    def create_slowly():
+        made.append(create())
+        time.sleep(0.05)
+        return made[-1]
+
+    monkeypatch.setattr(platform, f"create_{what}", create_slowly)
+    with ThreadPoolExecutor(4) as pool:
+        used = list(pool.map(lambda _: getattr(platform, what), range(4)))
+    assert made == used[:1]
+    assert all(one is made[0] for one in used)
 
 
 @pytest.mark.parametrize("what", ["compiler", "transfer_manager"])

@@ -15,9 +15,8 @@ from xla_core.codegen.llvm.intrinsics import require_known_intrinsics
 from xla_core.codegen.llvm.ir.module import IrPart
 from xla_core.codegen.llvm.processors import check_processor
 from xla_core.codegen.llvm.target_abi import TargetAbi
+from xla_core.codegen.object_linker import llvm_initialization
 from xla_core.errors import InternalError
-
-_initialization = threading.Lock()
 
 _MOST_IDLE = 8
 _idle_machines: dict[tuple[object, ...], list[Any]] = {}
@@ -71,7 +70,7 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False) -> 
     """
     import llvmlite.binding as llvm
 
-    with _initialization:
+    with llvm_initialization:
         _initialize()
     if abi.cpu != llvm.get_host_cpu_name():
         check_processor(abi.triple or llvm.get_process_triple(), abi.cpu, abi.features)
@@ -93,9 +92,13 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False) -> 
         ) from error
 
 
+def _machine_key(abi: TargetAbi, opt_level: int, jit: bool) -> tuple[object, ...]:
+    return (abi.triple, abi.cpu, abi.features, abi.relocation, abi.abi_name, opt_level, jit)
+
+
 def _idle_machine(abi: TargetAbi, opt_level: int, jit: bool) -> tuple[Any, list[Any]]:
     """Returns a target machine that no other compilation uses, and the list of idle ones to which it returns."""
-    made_for = (abi.triple, abi.cpu, abi.features, abi.relocation, abi.abi_name, opt_level, jit)
+    made_for = _machine_key(abi, opt_level, jit)
     idle = _idle_machines.setdefault(made_for, [])
     try:
         return idle.pop(), idle
@@ -265,7 +268,7 @@ def compile_objects(
 
 
 def _object(part: IrPart, abi: TargetAbi, opt_level: int, jit: bool, what: str) -> bytes:
-    key = (part, abi.triple, abi.cpu, abi.features, opt_level, jit)
+    key = (part, *_machine_key(abi, opt_level, jit))
     code = _shared_objects.get(key)
     if code is None:
         code = compile_ir(part.text, abi, opt_level, jit=jit, what=what, optimized=part.optimized).object()

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
+import secrets
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +22,16 @@ from xla_core.hlo import parse_backend_config, register_custom_call
 from xla_core.hlo.ops.custom_calls import CALLBACK, PARTITIONED_CALLBACK
 
 _numbers = itertools.count(1)
+_process = secrets.randbits(63)
+"""Is in each call, because a number names another function, or none, in another process."""
+
+
+def _after_fork() -> None:
+    global _process
+    _process = secrets.randbits(63)
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Callback:
@@ -93,7 +105,7 @@ def emit(
         place = {"device": np.uint64(device)}
         operands = [*operands, stablehlo.partition_id()]
         ctx = dataclasses.replace(ctx, avals_in=[*ctx.avals_in, core.ShapedArray((), np.dtype(np.uint32))])
-    call = lower(ctx, *operands, index=np.uint64(callback.number), **place)
+    call = lower(ctx, *operands, index=np.uint64(callback.number), process=np.uint64(_process), **place)
     if sharding is not None:
         mlir.set_sharding(ctx.module_context, call, _with_token(sharding) if token and result_avals else sharding)
     results = list(call.results)
@@ -154,7 +166,7 @@ def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
         config = parse_backend_config(instruction.attribute("backend_config"))
         context.call_sites[instruction] = config
     number = config["index"]
-    callback = _callbacks.get(number)
+    callback = _callbacks.get(number) if config.get("process") == _process else None
     if callback is None:
         raise FailedPreconditionError(
             f"the Python function {number} of {instruction.name} is gone",

@@ -203,7 +203,7 @@ class Buffer(TrackedBuffer):
         Raises:
             InvalidArgumentError: for another array, and for bytes outside of the buffer.
         """
-        check_raw_bytes("destination", destination, offset, self.byte_size)
+        check_raw_bytes("destination", destination, offset, self.byte_size, writes=True)
         executor = self.device.executor
         return self._enqueue_read(lambda stream, memory: executor.read_at(stream, destination, memory, offset))
 
@@ -363,10 +363,15 @@ class Buffer(TrackedBuffer):
         return f"<Buffer {shape} on {self.device!r}{'' if self.is_ready() else ', not ready'}>"
 
 
-def check_raw_bytes(what: str, data: np.ndarray, offset: int, size: int) -> None:
-    """Raises InvalidArgumentError unless `data` is an array of bytes that fits at `offset` of a buffer."""
-    if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 1:
-        raise wrong_argument(what, data, "a one-dimensional numpy array of uint8")
+def check_raw_bytes(what: str, data: np.ndarray, offset: int, size: int, *, writes: bool = False) -> None:
+    """Raises InvalidArgumentError unless `data` is an array of bytes that fits at `offset` of a buffer.
+
+    Where `writes` is set, bytes are copied into it, so that it must be writable.
+    """
+    if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 1 or not data.flags.c_contiguous:
+        raise wrong_argument(what, data, "a one-dimensional contiguous numpy array of uint8")
+    if writes and not data.flags.writeable:
+        raise InvalidArgumentError(f"{what} is a read-only array", hint="copy to an array made by numpy.empty")
     if not 0 <= offset <= size - data.size:
         raise InvalidArgumentError(f"bytes {offset}..{offset + data.size} are not within the {size} of this buffer")
 

@@ -20,6 +20,7 @@ from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
+from xla_core.package_version import __version__
 from xla_core.runtime.device import DeviceSet
 from xla_core.runtime.programs.program import EXECUTABLE_MAGIC
 from xla_core.runtime.programs.signature import Signature
@@ -50,9 +51,10 @@ class Program(CheckedModel):
 
 
 class Header(CheckedModel):
-    """The header of an executable's bytes, as JSON. The first five fields say which backend can read the rest."""
+    """The header of an executable's bytes, as JSON. The first six fields say which backend can read the rest."""
 
     contract: str
+    xla_core: str
     platform: str
     backend_version: str
     target: str
@@ -191,6 +193,7 @@ def _identity(devices: DeviceSet) -> dict[str, Any]:
     compiler = devices.platform.compiler
     return {
         "contract": version_text((CONTRACT_VERSION[0], 0)),
+        "xla_core": __version__,  # the core assigns the buffers again when it loads the executable
         "platform": devices.platform.name,
         "backend_version": devices.backend_version,
         "target": compiler.target_config.fingerprint(),

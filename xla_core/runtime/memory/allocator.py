@@ -73,6 +73,7 @@ class PoolAllocator(Allocator):
         self._deferred: deque[tuple[object, list[Event]]] = deque()
         self.caches: list[MemoryCache] = []
         self._lock = threading.RLock()
+        self._trimming = threading.RLock()  # who finds no memory waits for what another thread gets back
         self._retired: deque[tuple[list[DeviceMemory], Event]] = deque()  # returned to the device after the event
         self._reserved = 0
         self._peak = 0
@@ -102,32 +103,39 @@ class PoolAllocator(Allocator):
         self._deferred.append((memory, events))
 
     def _allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory:
-        with self._lock:
-            self._sweep()
-            pool = self._asked.setdefault(key, self._pool.setdefault(key, []))
-            for pooled in (pool, self._idle.get(id(pool), [])):
-                with contextlib.suppress(IndexError):
-                    return pooled.pop()
-            self._retire(size)
-            for attempt in range(3):
-                if self._limit is None or self._reserved + size <= self._limit:
-                    memory = self._executor.allocate(size, memory_space)
-                    if memory is not None:
-                        self._check(memory, size, memory_space)
-                        self._asked[key] = self._pool.setdefault(_key(memory), [])
-                        self._reserved += memory.size
-                        self._peak = max(self._peak, self._reserved)
-                        self._allocations += 1
-                        if self._reserved > _POOLED:
-                            self._on_growth()
-                        return memory
-                if attempt == 0:
-                    self.trim()
-                elif attempt == 1:
-                    gc.collect()  # frees buffers in reference cycles
-                    self.wait_for_deferred()
-                    self.trim()
-            raise exhausted_error(size, self._executor.ordinal, self, self.stats())
+        for attempt in range(3):
+            with self._lock:
+                memory = self._try_allocate(size, memory_space, key)
+            if memory is not None:
+                return memory
+            # Not under the lock: the work that is waited for may call functions of the host that ask for statistics.
+            if attempt == 1:
+                gc.collect()  # frees buffers in reference cycles
+                self.wait_for_deferred()
+            if attempt < 2:
+                self.trim()
+        raise exhausted_error(size, self._executor.ordinal, self, self.stats())
+
+    def _try_allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory | None:
+        """Returns memory of the pool or of the device, or None if neither has any."""
+        self._sweep()
+        pool = self._asked.setdefault(key, self._pool.setdefault(key, []))
+        for pooled in (pool, self._idle.get(id(pool), [])):
+            with contextlib.suppress(IndexError):
+                return pooled.pop()
+        self._retire(size)
+        if self._limit is not None and self._reserved + size > self._limit:
+            return None
+        memory = self._executor.allocate(size, memory_space)
+        if memory is not None:
+            self._check(memory, size, memory_space)
+            self._asked[key] = self._pool.setdefault(_key(memory), [])
+            self._reserved += memory.size
+            self._peak = max(self._peak, self._reserved)
+            self._allocations += 1
+            if self._reserved > _POOLED:
+                self._on_growth()
+        return memory
 
     def _check(self, memory: DeviceMemory, size: int, memory_space: int) -> None:
         if memory.memory_space == memory_space and memory.size >= size:
@@ -205,24 +213,30 @@ class PoolAllocator(Allocator):
         for _, events in list(self._deferred):
             for event in events:
                 event.synchronize()
-        self._sweep()
+        with self._lock:
+            self._sweep()
 
     def trim(self) -> int:
         """Waits for the stream's work, then returns pooled memory to the device. Returns the number of bytes."""
+        with self._trimming:
+            return self._trim()
+
+    def _trim(self) -> int:
         with self._lock:
             self._sweep()
             # Taken before the wait: work that is enqueued later may use memory that other threads free meanwhile.
             memories = self._take_pooled()
             while self._retired:
                 memories += self._retired.popleft()[0]
-            if not memories:
-                return 0
-            try:
-                self._stream.synchronize()
-            except BaseException:
-                for memory in memories:
-                    self.free(memory)
-                raise
+        if not memories:
+            return 0
+        try:
+            self._stream.synchronize()
+        except BaseException:
+            for memory in memories:
+                self.free(memory)
+            raise
+        with self._lock:
             return self._give_back(memories)
 
     def close(self) -> None:
@@ -267,8 +281,8 @@ class PoolAllocator(Allocator):
         require_limit("memory_limit", limit, "bytes")
         with self._lock:
             self._limit = limit
-            if limit is not None and self._reserved > limit:
-                self.trim()
+        if limit is not None and self._reserved > limit:
+            self.trim()
 
     def clear_peak(self) -> None:
         """Resets `MemoryStats.peak_bytes_reserved` to the bytes that are reserved now."""
@@ -282,5 +296,5 @@ class PoolAllocator(Allocator):
             return MemoryStats(self._reserved - pooled, pooled, self._peak, self._limit, self._allocations)
 
     def reset_after_fork(self) -> None:
-        """Replaces the lock, which another thread of the parent may have held."""
-        self._lock = threading.RLock()
+        """Replaces the locks, which other threads of the parent may have held."""
+        self._lock, self._trimming = threading.RLock(), threading.RLock()

@@ -92,6 +92,15 @@ def test_raw_copies_take_bytes_at_an_offset(on: xla_core.Client) -> None:
     for wrong in (-1, 256 - 11):
         with pytest.raises(InvalidArgumentError, match="not within the 256"):
             buffer.copy_raw_to_host(out, wrong)
+    for array, said in [
+        (out[::-1], "contiguous numpy array of uint8"),
+        (out[::2], "contiguous numpy array of uint8"),
+        (np.frombuffer(b"twelve bytes", np.uint8), "destination is a read-only array"),
+    ]:
+        with pytest.raises(InvalidArgumentError, match=said):
+            buffer.copy_raw_to_host(array, 0)
+    with pytest.raises(InvalidArgumentError, match="contiguous numpy array of uint8"):
+        on.buffer_writer(Shape(ElementType.F32, (64,)), 1).write(out[::2], 0)
 
 
 def test_a_buffer_is_written_in_parts(on: xla_core.Client) -> None:

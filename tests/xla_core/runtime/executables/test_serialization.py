@@ -150,7 +150,7 @@ def test_a_header_of_wrong_fields_is_refused(client, change: dict[str, Any], mes
         client.deserialize(packed(changed, payload))
 
 
-@pytest.mark.parametrize("field", ["contract", "platform", "backend_version", "target", "compiler"])
+@pytest.mark.parametrize("field", ["contract", "xla_core", "platform", "backend_version", "target", "compiler"])
 @pytest.mark.parametrize("value", [None, 3, {}, "x", ...])
 def test_a_header_of_something_else_is_refused(client, field: str, value: object) -> None:
     header, payload = unpacked(client.compile(programs.add()).serialize())

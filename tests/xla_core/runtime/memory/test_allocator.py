@@ -60,6 +60,41 @@ def test_what_is_freed_while_trim_waits_stays() -> None:
     assert pool.allocate(256) is busy
 
 
+def test_statistics_do_not_wait_for_a_trim() -> None:
+    """The work for which it waits may be a function of the host that asks for them."""
+    stream = Stream()
+    pool = PoolAllocator(Executor(), stream, 1000)
+    pool.free(pool.allocate(512))
+    found: list[int] = []
+
+    def ask() -> None:
+        asking = threading.Thread(target=lambda: found.append(pool.stats().bytes_reserved), daemon=True)
+        asking.start()
+        asking.join(30)
+
+    stream.while_waiting = ask
+    pool.allocate(768)
+    assert found == [512]
+
+
+def test_memory_that_another_thread_gets_back_is_waited_for() -> None:
+    stream = Stream()
+    pool = PoolAllocator(Executor(), stream, 1024)
+    pool.free(pool.allocate(1024))
+    got: list[int] = []
+    other = threading.Thread(target=lambda: got.append(pool.allocate(256).size), daemon=True)
+
+    def start_other() -> None:
+        if not other.ident:
+            other.start()
+            time.sleep(0.1)  # it finds the pool empty and the limit reached
+
+    stream.while_waiting = start_other
+    got.append(pool.allocate(512).size)
+    other.join(30)
+    assert sorted(got) == [256, 512]
+
+
 def test_a_trim_that_is_interrupted_loses_nothing() -> None:
     executor, stream = Executor(), Stream()
     pool = PoolAllocator(executor, stream)

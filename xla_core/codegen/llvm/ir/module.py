@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -15,7 +16,10 @@ from xla_core.errors import InternalError
 
 _BYTE_TEXT = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for b in range(256)]
 
-_BIG_ENDIAN = re.compile(r"(s390x|systemz|sparc|m68k|(mips|powerpc|ppc)(64|32)?(r6)?-|(armeb|thumbeb|aarch64_be))")
+_BIG_ENDIAN = re.compile(
+    r"s390x|systemz|sparc(?!el)|m68k|lanai|bpfeb|armeb|thumbeb|aarch64_be|riscv(32|64)be|"
+    r"mips(?!\w*el)|(powerpc|ppc)(?!\w*le)"
+)
 
 _SYMBOL = re.compile(r"@([-\w.$]+)")
 _NODE = re.compile(r"!(\d+)")
@@ -213,7 +217,7 @@ class IrModule:
         """Returns a pointer to the elements of an array, row-major, in the byte order of the module's target."""
         data = array.tobytes()
         width = array.itemsize // (2 if array.dtype.kind == "c" else 1)
-        if width > 1 and self.big_endian:
+        if width > 1 and self.big_endian != (sys.byteorder == "big"):
             data = np.frombuffer(data, f"u{width}").byteswap().tobytes()
         return self.constant_bytes(data, alignment, address_space)
 

@@ -130,6 +130,15 @@ def _driver_of(layout: StateLayout) -> str:
 
 
 _compiling = threading.Lock()
+
+
+def _after_fork() -> None:
+    """Replaces the lock, which another thread of the parent may have held."""
+    global _compiling
+    _compiling = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 _codes: weakref.WeakKeyDictionary[Kernel, _Code] = weakref.WeakKeyDictionary()
 
 

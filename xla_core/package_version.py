@@ -1,0 +1,3 @@
+"""The version of the distribution xla-core."""
+
+__version__ = "0.1.0"
