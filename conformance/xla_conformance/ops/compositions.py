@@ -101,8 +101,9 @@ class Composition:
         pairs = _pairs(entry, Shape(self.element_type, _SIZES))
         x, y = next(pairs)
         for first in self.first:
-            for group in [(link,) for link in self.last] if self.apart else [self.last]:
-                if self.apart:
+            apart = self.apart or first.name == OF_INTEGERS  # code for a value that was stored knows nothing of it
+            for group in [(link,) for link in self.last] if apart else [self.last]:
+                if apart:
                     x, y = next(pairs)
                 value = first.apply(x, y, exact=not self.functions)
                 if value is None or value.shape.element_type not in self.held:

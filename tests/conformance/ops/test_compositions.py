@@ -132,9 +132,10 @@ def test_all_pairs_of_values_meet() -> None:
     composition = _quick(0)[Opcode.MULTIPLY]
     module = composition.module()
     assert module is not None
-    x, y = composition.arguments(module, 3)
-    pairs = {(a.tobytes(), b.tobytes()) for a, b in zip(x.ravel(), y.ravel(), strict=True)}
-    assert len(pairs) == len({a for a, _ in pairs}) * len({b for _, b in pairs})
+    arguments = composition.arguments(module, 3)
+    for x, y in zip(arguments[::2], arguments[1::2], strict=True):
+        pairs = {(a.tobytes(), b.tobytes()) for a, b in zip(x.ravel(), y.ravel(), strict=True)}
+        assert len(pairs) == len({a for a, _ in pairs}) * len({b for _, b in pairs})
 
 
 def test_operands_are_those_of_the_last_op() -> None:

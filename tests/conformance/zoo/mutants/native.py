@@ -23,9 +23,9 @@ _FLAGGED["call"] = rf"(= call )(?={_FLOAT} @llvm)"
 
 def _flags() -> Iterator[Mutant]:
     for flag, (op, pattern) in itertools.product(_FLAGS, _FLAGGED.items()):
-        yield native_mutant(
-            f"{flag}-{op}", f"`{op}` of floats has the flag `{flag}`.", replaced(pattern, rf"\1{flag} ")
-        )
+        name, rewriting = f"{flag}-{op}", replaced(pattern, rf"\1{flag} ")
+        selected = "one_op_after" if name == "nsz-fmul" else "test_ops"  # LLVM has to know the operand
+        yield native_mutant(name, f"`{op}` of floats has the flag `{flag}`.", rewriting, select=selected)
 
 
 # -- words that take the place of others -------------------------------------------------------------------------------
