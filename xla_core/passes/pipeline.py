@@ -49,7 +49,7 @@ from xla_core.target import TargetConfig
 
 def _simplification(target: TargetConfig, options: CompileOptions) -> HloPass:
     composites = target.capabilities.composites
-    first: list[HloPass] = [CompositeRewriter(composites)] if composites else []
+    first: list[HloPass] = [CompositeRewriter(composites, target.supports)] if composites else []
     first += [BitcastExpander(), DynamicIndexSplitter(), DynamicPadder(), OperandConverter()]
     if not options.optimization_level:
         passes = [*first, CallInliner(), MapInliner(), TupleSimplifier(), ZeroSizedHloElimination(), HloDce()]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xla_core as xla
-from xla_core.hlo import ElementType, HloModule
+from xla_core.hlo import ElementType, HloInstruction, HloModule
 from xla_core.passes import run_hlo_passes
 from xla_core.target import Capabilities, TargetConfig
 
@@ -94,6 +94,18 @@ def test_what_is_not_declared_is_written_out() -> None:
     want = (2 * np.cos(X), -np.cos(X), np.cos(X))
     for got, expected in zip(xla.evaluate(module, X), want, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_a_composite_of_another_element_type_is_its_decomposition() -> None:
+    def only_f32(instruction: HloInstruction) -> str | None:
+        kinds = {s.element_type for s in (instruction.shape, *(o.shape for o in instruction.operands))}
+        return None if kinds == {ElementType.F32} else "it takes f32 only"
+
+    own = EVERYTHING.model_copy(update={"composites": frozenset({"acme.gelu"})})
+    target = TargetConfig(name="acme", capabilities=own.with_constraint("custom-call", only_f32))
+    for kind, is_call in (("f32", True), ("bf16", False)):
+        module = run_hlo_passes(xla.parse(COMPOSITE.replace("f32>", f"{kind}>")), target)
+        assert ("custom-call" in opcodes(module)) == is_call
 
 
 def test_a_backend_runs_its_own_composites(install) -> None:

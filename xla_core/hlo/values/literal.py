@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 
 
@@ -41,7 +42,7 @@ class Literal:
         if shape is not None and (array.dtype != shape.dtype or array.shape != shape.dimensions):
             if array.shape != shape.dimensions:
                 raise InvalidArgumentError(f"an array of shape {array.shape} is not a literal of {shape}")
-            array = array.astype(shape.dtype)
+            array = _converted(array, shape.element_type)
         view = array.view()
         view.flags.writeable = False
         self.array = view
@@ -51,7 +52,7 @@ class Literal:
     def splat(value: npt.ArrayLike, shape: Shape) -> Literal:
         """Makes an array whose elements are all `value`. It takes the memory of one element."""
         require("shape", shape, Shape, "a Shape")
-        return Literal(np.broadcast_to(np.asarray(value).astype(shape.dtype), shape.dimensions), shape)
+        return Literal(np.broadcast_to(_converted(np.asarray(value), shape.element_type), shape.dimensions), shape)
 
     @staticmethod
     def of_value(value: Any, shape: Shape | None = None) -> Literal:
@@ -94,3 +95,17 @@ class Literal:
 
     def __repr__(self) -> str:
         return f"Literal({self.shape}, {self.elements or self.array})"
+
+
+def _converted(array: np.ndarray, kind: ElementType) -> np.ndarray:
+    """Returns the numbers as those of `kind`. Negative integers may stand for the bits of unsigned ones.
+
+    Raises:
+        InvalidArgumentError: an integer doesn't fit, so that it would change its value.
+    """
+    if kind.is_integral and array.dtype.kind in "iu" and array.size:
+        least, greatest = -(1 << (kind.bit_width - 1)), kind.integer_range[1]
+        for value in (int(array.min()), int(array.max())):
+            if not least <= value <= greatest:
+                raise InvalidArgumentError(f"{value} is not a value of {kind.value}, which has {kind.integer_range}")
+    return array.astype(kind.dtype)

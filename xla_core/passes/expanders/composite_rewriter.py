@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
@@ -16,20 +16,31 @@ from xla_core.passes.expanders.expander import OpExpander
 class CompositeRewriter(OpExpander):
     """Replaces a call of a composite with a custom call: the target is its name, the backend_config its attributes.
 
-    The decompositions are removed, since they need not be legal on the target.
+    The decompositions are removed, since they need not be legal on the target. Other composites are inlined later, also
+    those whose call the target refuses, for example because it runs the composite in other element types only.
 
     Args:
-        names: the composites that the target runs (`Capabilities.composites`). Other composites are inlined later.
+        names: the composites that the target runs (`Capabilities.composites`).
+        supports: whether the target supports a custom call.
     """
 
     opcodes = frozenset({Opcode.CALL})
 
-    def __init__(self, names: Collection[str] = ()) -> None:
+    def __init__(
+        self, names: Collection[str] = (), supports: Callable[[HloInstruction], object] = lambda call: True
+    ) -> None:
         super().__init__()
         self._names = names
+        self._supports = supports
 
     def matches(self, instruction: HloInstruction) -> bool:
-        return dict(instruction.attribute("frontend_attributes") or ()).get("composite.name") in self._names
+        if dict(instruction.attribute("frontend_attributes") or ()).get("composite.name") not in self._names:
+            return False
+        assert instruction.parent is not None
+        b = Builder(instruction.parent)
+        supported = bool(self._supports(self.expand(instruction, b)))
+        b.undo()
+        return supported
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         composite = dict(instruction.attribute("frontend_attributes"))
