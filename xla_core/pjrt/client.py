@@ -189,6 +189,7 @@ class PjrtClient(Handle):
             device.destroy()
         self.topology.destroy()
         super().destroy()
+        self.client.close()  # so that this process or another one can open the devices again
 
 
 def memory_at(device: int | None, memory: int | None) -> PjrtMemory:

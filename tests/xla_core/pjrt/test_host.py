@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from tests.xla_core.pjrt.host import Host, HostError
-from xla_core.errors import StatusCode
+from xla_core.errors import FailedPreconditionError, StatusCode
 from xla_core.pjrt import abi, abi_table
+from xla_core.pjrt.client import PjrtClient
 from xla_core.pjrt.compile_options import write_device_assignment
-from xla_core.pjrt.handles import live_handles
+from xla_core.pjrt.handles import handle_at, live_handles
 from xla_core.pjrt.native import NativeCode
 
 ADD = """
@@ -60,6 +61,16 @@ def test_handles_end_with_their_destroy_function(host: Host) -> None:
     with pytest.raises(HostError, match="no live Buffer") as caught:
         host.call("Buffer_Delete", buffer=buffer)
     assert caught.value.code == StatusCode.INVALID_ARGUMENT.value
+
+
+def test_a_client_that_is_destroyed_closes_its_devices(host: Host) -> None:
+    """Another client can then open a device that only one may have."""
+    other = host.call("Client_Create").client
+    client = handle_at(other, PjrtClient).client
+    assert np.asarray(client.buffer_from_host(X)).tolist() == X.tolist()
+    host.call("Client_Destroy", client=other)
+    with pytest.raises(FailedPreconditionError, match="this client is closed"):
+        client.buffer_from_host(X)
 
 
 def test_a_null_pointer_is_an_error(host: Host) -> None:
