@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import threading
+import uuid
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
@@ -174,18 +177,24 @@ class TuningCache:
             if self._path is None:
                 self._choices[key] = choice
                 return
-            self._choices = {**self._choices, **self._read(), key: choice}
-            text = json.dumps({k: c.model_dump(exclude_defaults=True) for k, c in self._choices.items()}, indent=1)
-            temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                temporary.write_text(text)
-                temporary.replace(self._path)
+                with _locked(self._path):
+                    self._choices = {**self._choices, **self._read(), key: choice}
+                    self._write(self._path)
             except OSError as error:
                 raise FailedPreconditionError(
                     f"the cache of kernel plans {self._path} can't be written: {error.strerror}",
                     hint="name a file in a directory that can be written, or none",
                 ) from error
+
+    def _write(self, path: Path) -> None:
+        text = json.dumps({k: c.model_dump(exclude_defaults=True) for k, c in self._choices.items()}, indent=1)
+        temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+        try:
+            temporary.write_text(text)
+            temporary.replace(path)  # so that readers, who take no lock, find a whole file
+        finally:
+            temporary.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, KernelChoice]:
         if self._path is None:
@@ -203,3 +212,12 @@ class TuningCache:
             raise InvalidArgumentError(
                 f"{self._path} is no cache of kernel plans: {error}", hint="remove the file; it is made anew"
             ) from error
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keeps other processes, and other caches of this one, from writing the file meanwhile."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.with_name(f"{path.name}.lock"), "a") as file:  # a file of its own, because `path` is replaced
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,20 @@ def test_another_device_is_measured_anew(tmp_path: Path) -> None:
     measured = device.count
     Autotuner(abi(), device, cache=TuningCache(path), device="B").tune(rows())
     assert device.count == 2 * measured
+
+
+def test_no_writer_of_a_file_loses_what_another_adds(tmp_path: Path) -> None:
+    path = tmp_path / "cache.json"
+    caches = [TuningCache(path) for _ in range(4)]  # as many processes have
+
+    def fill(number: int) -> None:
+        for n in range(16):
+            caches[number].put(f"{number}.{n}", KernelChoice(threads=8))
+
+    with ThreadPoolExecutor(len(caches)) as pool:
+        list(pool.map(fill, range(len(caches))))
+    assert set(json.loads(path.read_text())) == {f"{number}.{n}" for number in range(4) for n in range(16)}
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["cache.json", "cache.json.lock"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 3}', '{"a": {"threads": -1}}'])
