@@ -14,6 +14,7 @@ from xla_core.compile_options import CompileOptions
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.ir.entry import flatten_entry
 from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.ir.names import sanitized_name
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from xla_core.passes import HloPass
     from xla_core.target import TargetConfig
 
-# Artifacts that are dumped -> XLA's file names for them.
+# Artifacts -> XLA's file names for their dumps. Dumps of others have the artifact's own name.
 _DUMPED = {
     "llvm-unoptimized": "ir-no-opt.ll",
     "llvm": "ir-with-opt.ll",
@@ -97,8 +98,8 @@ class Compiler(abc.ABC):
                 platform = self.target_config.name
                 dump.hlo(f"{platform}_after_optimizations", executable.module)
                 for name, content in executable.artifacts().items():
-                    if name in _DUMPED:
-                        dump.write(_DUMPED[name].format(platform=platform), content)
+                    if name != "hlo":  # that is the optimized module
+                        dump.write(_DUMPED.get(name, sanitized_name(name)).format(platform=platform), content)
         return executable
 
     def _compile(self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None) -> Executable:

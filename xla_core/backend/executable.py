@@ -173,7 +173,8 @@ class Executable(Handle, abc.ABC):
         """Returns intermediate results of the compilation by name.
 
         "hlo" is always there. Others are "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "c", "asm", "ptx",
-        "ptxas", "object" and "thunks". Dumps contain them under XLA's file names.
+        "ptxas", "object" and "thunks". Dumps contain all of them: under XLA's file names where XLA has one, else under
+        the artifact's name.
         """
         return {"hlo": self.as_text()}
 

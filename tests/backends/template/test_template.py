@@ -16,6 +16,7 @@ import xla_core as xla
 from tests.programs import PROGRAMS, Program
 
 memory = pytest.importorskip("xla_backend_template.memory", reason="xla-backend-template is not installed")
+from xla_backend_template.executable import TemplateExecutable
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +163,9 @@ def test_devices_meet_in_collectives(client) -> None:
 
 
 def test_dumps_have_xlas_names_and_one_number(client, tmp_path, monkeypatch) -> None:
+    artifacts = TemplateExecutable.artifacts
+    own = {"plan/of my own": b"\x00{}"}  # XLA has no name for it
+    monkeypatch.setattr(TemplateExecutable, "artifacts", lambda self: {**artifacts(self), **own})
     monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to={tmp_path} --xla_dump_hlo_pass_re=.*")
     client.compile(PROGRAMS[0].text)
     names = sorted(path.name for path in (tmp_path / "xla_core").iterdir())
@@ -175,8 +179,11 @@ def test_dumps_have_xlas_names_and_one_number(client, tmp_path, monkeypatch) -> 
         "template_after_optimizations.txt",
         "template_after_optimizations-buffer-assignment.txt",
         "thunks.txt",
+        "plan_of_my_own",
     ):
         assert f"{stem}.{suffix}" in names
+    assert (tmp_path / "xla_core" / f"{stem}.plan_of_my_own").read_bytes() == b"\x00{}"
+    assert f"{stem}.hlo" not in names, "the optimized module has XLA's name"
     assert any(".after_pipeline-start.before_" in name for name in names)
     monkeypatch.delenv("XLA_FLAGS")
     client.compile(STEP, xla.CompileOptions(dump_to=str(tmp_path / "other"), name="renamed"))
