@@ -153,7 +153,8 @@ def _load(
     devices: DeviceSet, model: type[BackendOptions], header: serialization.Header, payload: bytes
 ) -> StaticExecutable:
     options = _checked_options(header.options, model)
-    executor = devices.devices[0].executor
+    assignment = options.device_assignment
+    executor = devices.find(assignment[0][0] if assignment and assignment[0] else None).executor
     executable = run_interruptible(
         lambda: _by_backend(devices, lambda c: c.deserialize(payload, options, executor)), "xla deserialize"
     )

@@ -45,6 +45,25 @@ def test_serialization(client, toy, monkeypatch) -> None:
         client.deserialize(blob)
 
 
+def test_a_program_is_restored_for_the_device_on_which_it_runs(client, toy, monkeypatch) -> None:
+    blob = client.compile(programs.add()).serialize()
+    restore = toy.ToyCompiler.deserialize
+    seen = []
+
+    def deserialize(self, data, options=None, executor=None):
+        seen.append(executor)
+        return restore(self, data, options, executor)
+
+    monkeypatch.setattr(toy.ToyCompiler, "deserialize", deserialize)
+    again = client.deserialize(blob, device_assignment=((1,),))
+    assert again.devices == client.devices[1:]
+    client.deserialize(again.serialize())
+    client.deserialize(blob)
+    assert seen == [client.devices[i].executor for i in (1, 1, 0)]
+    with pytest.raises(InvalidArgumentError, match="this client has toy:0, toy:1"):
+        client.deserialize(blob, device_assignment=((2,),))
+
+
 @pytest.mark.parametrize("name", ["my program, v2", 'x"\n!bad {', "ünïcode", "7", "../up"])
 def test_a_program_may_have_any_name(client, name: str) -> None:
     exe = client.compile(programs.add(), xla_core.CompileOptions(name=name))
