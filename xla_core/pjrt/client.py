@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -146,7 +147,7 @@ class PjrtTopology(Handle):
         self.client, self.is_owned = client, False
         super().__init__(
             platform_name=client.name,
-            platform_version=f"xla-core {xla_core.__version__}",
+            platform_version=_platform_version(client.client),
             descriptions=abi.pointers(device.description.address for device in client.devices),
             num_descriptions=len(client.devices),
             memory_space_kind_ids=abi.int64s([0]),
@@ -165,7 +166,7 @@ class PjrtClient(Handle):
 
     def __init__(self, client: Client, name: str) -> None:
         self.client, self.name = client, name
-        super().__init__(platform_name=name, platform_version=f"xla-core {xla_core.__version__}", process_index=0)
+        super().__init__(platform_name=name, platform_version=_platform_version(client), process_index=0)
         self.devices = [PjrtDevice(device, self) for device in client.devices]
         self._of_device = {id(device.device): device for device in self.devices}
         self.topology = PjrtTopology(self)
@@ -190,6 +191,14 @@ class PjrtClient(Handle):
         self.topology.destroy()
         super().destroy()
         self.client.close()  # so that this process or another one can open the devices again
+
+
+def _platform_version(client: Client) -> str:
+    """Names all that compiled programs depend on, because hosts use it as a part of the keys of their caches."""
+    compiler = client.platform.compiler
+    target = hashlib.sha256(f"{compiler.target_config.fingerprint()} {compiler.fingerprint()}".encode()).hexdigest()
+    backend = f"{client.platform_name} {client.backend_version}"
+    return f"xla-core {xla_core.__version__}; {backend}; target {target[:16]}"
 
 
 def memory_at(device: int | None, memory: int | None) -> PjrtMemory:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 
 import numpy as np
 import pytest
 
+import xla_core
 from tests.xla_core.pjrt.host import Host, HostError
 from xla_core.errors import FailedPreconditionError, StatusCode
 from xla_core.pjrt import abi, abi_table
@@ -210,6 +212,30 @@ def test_an_executable_is_serialized_and_loaded(host: Host) -> None:
                 serialized_executable_size=len(damaged),
             )
         assert caught.value.code == StatusCode.INVALID_ARGUMENT.value
+
+
+def test_a_version_names_all_that_programs_depend_on(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAX has it in the keys of its persistent cache."""
+
+    def version(other: Host) -> str:
+        found = other.call("Client_PlatformVersion", client=other.client)
+        text = text_of(found, "platform_version")
+        topology = other.call("Client_TopologyDescription", client=other.client).topology
+        found = other.call("TopologyDescription_PlatformVersion", topology=topology)
+        assert text_of(found, "platform_version") == text
+        return text
+
+    first = version(host)
+    name = text_of(host.call("Client_PlatformName", client=host.client), "platform_name")
+    backend = xla_core.Client(name)
+    core, backend_part, target = first.split("; ")
+    assert core == f"xla-core {xla_core.__version__}"
+    assert backend_part == f"{name} {backend.backend_version}"
+    assert re.fullmatch("target [0-9a-f]{16}", target)
+    assert version(Host(name)) == first
+    monkeypatch.setattr(type(backend.platform.compiler), "fingerprint", lambda self: "another library")
+    assert version(Host(name)).split("; ")[:2] == [core, backend_part]
+    assert version(Host(name)) != first
 
 
 def test_options_of_loading_say_the_devices() -> None:
