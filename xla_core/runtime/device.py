@@ -273,6 +273,7 @@ class DeviceSet:
     def __init__(self, platform: Platform, backend_version: str, count: int) -> None:
         self.platform = platform
         self.backend_version = backend_version
+        self._closing = threading.RLock()  # several threads may close a client
         self.launch_lock = threading.RLock()
         self.devices = tuple(Device(weakref.ref(self), platform, i, i) for i in range(count))
 
@@ -336,8 +337,15 @@ class DeviceSet:
 
     def close(self, error: XlaError) -> None:
         """Finishes the enqueued work and closes the devices and the platform. Any later use raises `error`."""
-        if all(device.is_closed for device in self.devices):
-            return
+        if not self._is_closed():  # a forked process must not wait for the lock
+            with self._closing:
+                if not self._is_closed():
+                    self._close(error)
+
+    def _is_closed(self) -> bool:
+        return all(device.is_closed for device in self.devices)
+
+    def _close(self, error: XlaError) -> None:
         self.platform.close_transfers()
         failure: Exception | None = None
         for device in self.devices:

@@ -321,6 +321,22 @@ def test_a_close_that_is_interrupted_goes_on(client, monkeypatch, raised) -> Non
         client.buffer_from_host(A)
 
 
+def test_threads_may_close_a_client_at_once(client, monkeypatch) -> None:
+    device, closed = client.devices[0], []
+    for stream in (device.h2d_stream, device.compute_stream, device.d2h_stream):
+
+        def close(stream=stream, own=stream.close) -> None:
+            time.sleep(0.05)
+            own()
+            closed.append(stream)
+
+        monkeypatch.setattr(stream, "close", close)
+    with ThreadPoolExecutor(3) as pool:
+        for future in [pool.submit(client.close) for _ in range(3)]:
+            future.result()
+    assert closed == [device.h2d_stream, device.compute_stream, device.d2h_stream]
+
+
 @pytest.mark.parametrize("what", ["compiler", "transfer_manager"])
 def test_threads_share_one_compiler_and_one_transfer_manager(client, monkeypatch, what) -> None:
     platform = type(client.platform)()
