@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from xla_backend_gpu.emulator import EmulatorFault, FaultKind
 
-from tests.backends.gpu.emulator.running import accepted_by_ptxas, kernel, run
+from tests.backends.gpu.emulator.running import ENGINES, accepted_by_ptxas, kernel, run
 
 SHARED = ".shared .align 16 .b8 s[256];"
 ADDRESS = "mov.u64 %rd9, s; shl.b32 %r5, %r1, 2; cvt.u64.u32 %rd10, %r5; add.u64 %rd9, %rd9, %rd10;"
+OTHER_WARP = "xor.b32 %r6, %r5, 128; cvt.u64.u32 %rd10, %r6; mov.u64 %rd11, s; add.u64 %rd12, %rd11, %rd10;"
 X = np.arange(64, dtype=np.uint32)
 
 
@@ -115,6 +116,65 @@ FAULTS = {
         0,
         "lanes of its warp wait at another barrier",
     ),
+    "lanes that wait at one barrier by different instructions": Fault(
+        FaultKind.BARRIER_DIVERGENCE,
+        "setp.lt.u32 %p1, %r1, 40;\n@%p1 bar.sync 0;\nst.global.u32 [%rd1], 1;\nbar.sync 0;",
+        "bar.sync 0;",
+        40,
+        "lanes of its warp wait at another barrier",
+        fast=True,
+        block=64,
+    ),
+    "a value of a warp that waited at another barrier": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        f"{ADDRESS}\nst.shared.u32 [%rd9], %r1;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 32;\n"
+        f"@!%p1 bar.sync 2, 32;\n{OTHER_WARP}\nld.shared.u32 %r3, [%rd12];",
+        "ld.shared.u32 %r3, [%rd12];",
+        0,
+        "thread 32 of the block too, which wrote it",
+        block=64,
+    ),
+    "a value of a warp that waited at the barrier of one warp": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        f"{ADDRESS}\nst.shared.u32 [%rd9], %r1;\nbar.sync 1, 32;\n{OTHER_WARP}\nld.shared.u32 %r3, [%rd12];",
+        "ld.shared.u32 %r3, [%rd12];",
+        0,
+        "thread 32 of the block too, which wrote it",
+        block=64,
+    ),
+    "a value overwritten after a barrier that a reader missed": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        "ld.shared.u32 %r3, [s];\nsetp.lt.u32 %p1, %r1, 64;\n@!%p1 bra done;\nbar.sync 1, 64;\n"
+        "setp.eq.u32 %p2, %r1, 0;\n@%p2 st.shared.u32 [s], 5;\ndone:",
+        "@%p2 st.shared.u32 [s], 5;",
+        0,
+        "several threads too, which read it",
+        block=96,
+    ),
+    "a barrier of a part of a warp": Fault(
+        FaultKind.BARRIER_DIVERGENCE,
+        "setp.lt.u32 %p1, %r1, 16;\nmov.u32 %r3, 16;\n@%p1 bar.sync 1, %r3;",
+        "@%p1 bar.sync 1, %r3;",
+        0,
+        "asks for 16 threads, which is no multiple of 32",
+    ),
+    "warps that wait for different numbers of threads": Fault(
+        FaultKind.BARRIER_DIVERGENCE,
+        "and.b32 %r3, %r1, 32;\nadd.u32 %r3, %r3, 32;\nbar.sync 1, %r3;",
+        "bar.sync 1, %r3;",
+        0,
+        "asks for 32 threads, and others wait at it for another number",
+        block=64,
+    ),
+    "warps at barriers of different numbers": Fault(
+        FaultKind.BARRIER_DIVERGENCE,
+        "shr.u32 %r3, %r1, 5;\nbar.sync %r3;",
+        "bar.sync %r3;",
+        0,
+        "32 of 64 threads reach the barrier; thread 32 of the block waits elsewhere",
+        fast=True,
+        block=64,
+    ),
     "a shuffle that not all lanes reach": Fault(
         FaultKind.BARRIER_DIVERGENCE,
         "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra low;\nbar.sync 0;\nlow:\nshfl.sync.idx.b32 %r3, %r1, 0, 31, -1;",
@@ -189,6 +249,44 @@ ld.shared.u32 %r3, [%rd9]; setp.eq.u32 %p1, %r1, %r1; selp.b32 %r4, 1, %r3, %p1;
     "lanes that part and meet at a shuffle": """setp.lt.u32 %p1, %r1, 16; @%p1 bra low; add.u32 %r5, %r1, 1; low:
 shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;""",
 }
+
+PARTIAL = {
+    "two warps that meet while the third goes on": (
+        96,
+        f"""{ADDRESS}
+setp.lt.u32 %p1, %r1, 64; @!%p1 bra done; st.shared.u32 [%rd9], %r1; bar.sync 1, 64; {OTHER_WARP}
+ld.shared.u32 %r3, [%rd12]; bar.sync 1, 64; st.shared.u32 [%rd9], 5; done:""",
+    ),
+    "an order through a third warp": (
+        96,
+        """shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r3, 0; setp.eq.u32 %p2, %r3, 1; setp.eq.u32 %p3, %r3, 2;
+ld.shared.u32 %r4, [s]; @%p1 bar.sync 1, 64; @%p2 bar.sync 1, 64; @%p2 bar.sync 2, 64; @%p3 bar.sync 2, 64;
+@!%p3 bra done; bar.warp.sync -1; setp.eq.u32 %p4, %r1, 64; @%p4 st.shared.u32 [s], 7; done:""",
+    ),
+    "a last warp that lacks lanes": (
+        48,
+        f"""{ADDRESS} st.shared.u32 [%rd9], %r1; bar.sync 1, 64; ld.shared.u32 %r3, [s+128];""",
+    ),
+    "barriers of a warp and of the block": (
+        64,
+        f"""{ADDRESS} st.shared.u32 [%rd9], %r1; shr.u32 %r3, %r1, 5; add.u32 %r3, %r3, 1; bar.sync %r3, 32;
+ld.shared.u32 %r4, [%rd9]; bar.sync 0; {OTHER_WARP} ld.shared.u32 %r3, [%rd12]; bar.sync 0, 64;
+st.shared.u32 [%rd9], 3;""",
+    ),
+    "a warp without lanes beside another": (
+        80,
+        """shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r3, 0; @%p1 bra done; bar.sync 1, 64; done: bar.sync 0;""",
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", PARTIAL)
+def test_no_fault_in_barriers_of(name: str, engine: str) -> None:
+    block, body = PARTIAL[name]
+    text = kernel(body, declare=SHARED.replace("256", "512"))
+    accepted_by_ptxas(text)
+    run(text, [X], engine=engine, grid=2, block=block)
 
 
 @pytest.mark.parametrize("name", RIGHT)

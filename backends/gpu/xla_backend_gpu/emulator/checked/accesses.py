@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from xla_backend_gpu.emulator.checked.counting import Tally
+from xla_backend_gpu.emulator.checked.partial_races import PartialRaceDetector, has_partial_barriers
 from xla_backend_gpu.emulator.checked.races import Race, RaceDetector
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 from xla_backend_gpu.emulator.checked.undefined import UndefinedValues
@@ -48,7 +49,8 @@ class Accesses:
         parameters = np.frombuffer(launch.parameters.ljust(8, b"\0"), np.uint8)
         self.parameters = np.pad(parameters, (0, -parameters.size % 16))
         self.sizes = {"shared": launch.shared_bytes, "local": launch.kernel.local_bytes}
-        self.races = RaceDetector(threads, shared) if shared else None
+        detector = PartialRaceDetector if has_partial_barriers(launch.kernel) else RaceDetector
+        self.races = detector(threads, shared) if shared else None
 
     def execute(self, instruction: Instruction, indices: Indices) -> None:
         """Executes an instruction whose effect is LOAD, STORE or ATOMIC."""

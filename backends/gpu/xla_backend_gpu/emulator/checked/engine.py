@@ -89,12 +89,14 @@ class _Blocks:
 
     def _released(self) -> bool:
         """Releases threads that wait at barriers. Returns False when all threads have ended."""
+        released = [self.threads.all[:0]]
         for position, indices in self.barriers.release(self.instructions):
             self._join(position + 1, indices)
-            blocks = np.unique(self.threads.block[indices])
-            self.tally.add("barriers", blocks.size)
-            if self.accesses.races is not None:
-                self.accesses.races.barrier(blocks)
+            self.tally.add("barriers", np.unique(self.threads.block[indices]).size)
+            released.append(indices)
+        if self.accesses.races is not None:
+            met = np.concatenate(released)
+            self.accesses.races.barrier(met, self.barriers.meeting[met])
         if self.groups:
             return True
         if self.lanes_waiting:
@@ -149,7 +151,7 @@ class _Blocks:
             return self._warp(instruction, position, indices)
         elif effect is Effect.BARRIER:
             barrier, *count = self.threads.sources(instruction, indices)
-            self.barriers.wait(position, indices, barrier, count[0] if count else None)
+            self.barriers.wait(instruction, position, indices, barrier, count[0] if count else np.zeros(1, np.uint32))
             return None
         elif effect is Effect.EXIT:
             self.threads.alive[indices] = False

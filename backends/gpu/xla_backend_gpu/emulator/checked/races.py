@@ -1,6 +1,8 @@
 """Finds races in shared memory: two threads use a byte between two barriers, and one of them writes it.
 
 For each byte, this module records the last thread that wrote it and the threads that read it since the last barrier.
+All barriers are of whole blocks here: `partial_races` is for kernels that have others.
+
 Warp instructions such as shuffles order the lanes of their warp too. Each warp has a clock that these instructions
 advance: accesses before an advance are ordered before the other lanes' accesses after it.
 """
@@ -13,7 +15,7 @@ import numpy as np
 
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 
-_NOBODY, _LANES, _WARPS = -1, -2, -3
+NOBODY, SEVERAL_LANES, SEVERAL_WARPS = -1, -2, -3
 """Instead of a thread's number: no thread, several lanes of one warp, lanes of several warps."""
 
 
@@ -32,20 +34,27 @@ class RaceDetector:
         """Each block has `shared_bytes` of shared memory. Bytes are numbered through all blocks."""
         self.threads, self.size = threads, shared_bytes
         total = shared_bytes * threads.blocks
-        self.writer = np.full(total, _NOBODY, np.int32)
+        self.writer = np.full(total, NOBODY, np.int32)
         self.writer_clock = np.zeros(total, np.int32)
         self.writer_atomic = np.zeros(total, np.bool_)
-        self.reader = np.full(total, _NOBODY, np.int32)
+        self.reader = np.full(total, NOBODY, np.int32)
         self.reader_warp = np.zeros(total, np.int32)
         self.reader_clock = np.zeros(total, np.int32)
         self.clock = np.zeros(threads.warps, np.int32)
 
-    def barrier(self, blocks: Indices) -> None:
-        """Orders all earlier accesses of the threads of some blocks before their later ones."""
-        for block in blocks:
-            part = slice(block * self.size, (block + 1) * self.size)
-            self.writer[part] = _NOBODY
-            self.reader[part] = _NOBODY
+    def barrier(self, indices: Indices, meeting: Indices) -> None:
+        """Orders the earlier accesses of threads before the later ones of those with the same number in `meeting`.
+
+        All threads of a block meet.
+        """
+        for block in np.unique(self.threads.block[indices]):
+            self.forget(int(block))
+
+    def forget(self, block: int) -> None:
+        """Forgets the accesses of a block, all threads of which have met."""
+        part = slice(block * self.size, (block + 1) * self.size)
+        self.writer[part] = NOBODY
+        self.reader[..., part] = NOBODY
 
     def warp_barrier(self, indices: Indices) -> None:
         self.clock[np.unique(self.threads.warp[indices])] += 1
@@ -56,7 +65,7 @@ class RaceDetector:
         race = self._after_writer(indices, places, atomic=False)
         if race is not None:
             return race
-        self._remember_readers(indices, places)
+        self.remember_readers(indices, places)
         return None
 
     def store(self, indices: Indices, places: Indices, changes: Array, memory: Array, data: Array) -> Race | None:
@@ -65,7 +74,7 @@ class RaceDetector:
         `changes` says which bytes each thread changes: writing the same value twice is no race. `memory` has the bytes
         after the store; `data` has the bytes that each thread wrote.
         """
-        race = self._after_writer(indices, places, atomic=False, only=changes) or self._after_readers(indices, places)
+        race = self._after_writer(indices, places, atomic=False, only=changes) or self.after_readers(indices, places)
         if race is not None:
             return race
         self._remember_writers(indices, places, atomic=False)
@@ -77,13 +86,13 @@ class RaceDetector:
         return None
 
     def atomic(self, indices: Indices, places: Indices) -> Race | None:
-        race = self._after_writer(indices, places, atomic=True) or self._after_readers(indices, places)
+        race = self._after_writer(indices, places, atomic=True) or self.after_readers(indices, places)
         self._remember_writers(indices, places, atomic=True)
         return race
 
     # -- what came before --------------------------------------------------------------------------------------------
 
-    def _ordered(self, indices: Indices, other_warp: Array, clock: Array) -> Array:
+    def ordered(self, indices: Indices, other_warp: Array, clock: Array) -> Array:
         """Tells, for each byte of each thread, whether a warp instruction orders the two accesses."""
         warp = self.threads.warp[indices][:, None]
         return np.asarray((other_warp == warp) & (self.clock[warp] > clock))
@@ -100,18 +109,18 @@ class RaceDetector:
         if not suspect.any():
             return None
         other_warp = self.threads.warp[np.maximum(writer, 0)]
-        suspect &= ~self._ordered(indices, other_warp, self.writer_clock[places])
-        return self._first(indices, places, suspect, writer, "which wrote it since the last barrier")
+        suspect &= ~self.ordered(indices, other_warp, self.writer_clock[places])
+        return self.first(indices, places, suspect, writer, "which wrote it since the last barrier")
 
-    def _after_readers(self, indices: Indices, places: Indices) -> Race | None:
+    def after_readers(self, indices: Indices, places: Indices) -> Race | None:
         reader = self.reader[places]
-        suspect = (reader != _NOBODY) & (reader != indices[:, None])
+        suspect = (reader != NOBODY) & (reader != indices[:, None])
         if not suspect.any():
             return None
-        ordered = self._ordered(indices, self.reader_warp[places], self.reader_clock[places]) & (reader != _WARPS)
-        return self._first(indices, places, suspect & ~ordered, reader, "which read it since the last barrier")
+        ordered = self.ordered(indices, self.reader_warp[places], self.reader_clock[places]) & (reader != SEVERAL_WARPS)
+        return self.first(indices, places, suspect & ~ordered, reader, "which read it since the last barrier")
 
-    def _first(self, indices: Indices, places: Indices, found: Array, others: Array, detail: str) -> Race | None:
+    def first(self, indices: Indices, places: Indices, found: Array, others: Array, detail: str) -> Race | None:
         if not found.any():
             return None
         row, column = (int(v[0]) for v in np.nonzero(found))
@@ -127,16 +136,16 @@ class RaceDetector:
         self.writer_clock[places] = self.clock[self.threads.warp[indices]][:, None]
         self.writer_atomic[places] = atomic
 
-    def _remember_readers(self, indices: Indices, places: Indices) -> None:
+    def remember_readers(self, indices: Indices, places: Indices) -> None:
         warp = self.threads.warp[indices][:, None]
         before, before_warp = self.reader[places], self.reader_warp[places]
         self.reader[places] = indices[:, None]
         several = self.reader[places] != indices[:, None]  # lanes that read a byte in this instruction together
         warps = several & (self.threads.warp[self.reader[places]] != warp)
-        known = (before != _NOBODY) & (before != indices[:, None])
+        known = (before != NOBODY) & (before != indices[:, None])
         several |= known
-        warps |= (before == _WARPS) | (known & (before_warp != warp))
-        self.reader[places[several]] = _LANES
-        self.reader[places[warps]] = _WARPS
+        warps |= (before == SEVERAL_WARPS) | (known & (before_warp != warp))
+        self.reader[places[several]] = SEVERAL_LANES
+        self.reader[places[warps]] = SEVERAL_WARPS
         self.reader_warp[places] = warp
         self.reader_clock[places] = self.clock[warp]

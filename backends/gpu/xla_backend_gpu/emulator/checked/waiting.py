@@ -48,29 +48,50 @@ def split_complete(threads: Threads, indices: Indices, mask: Array) -> tuple[Ind
 
 
 class Barriers:
-    """The threads that wait at each barrier of their block, and how many threads each barrier waits for."""
+    """The threads that wait at each barrier of their block, and how many threads each barrier waits for.
+
+    Attributes:
+        meeting: for each thread that a barrier released, a number that it shares with the threads that it met there.
+    """
 
     def __init__(self, threads: Threads, fault: Fault) -> None:
         self.threads, self.fault = threads, fault
         self.position = np.full(threads.count, -1)  # the instruction where a thread waits
         self.barrier = np.zeros(threads.count, np.int64)
         self.expected = np.zeros(threads.count, np.int64)
+        self.meeting = np.zeros(threads.count, np.int64)
+        self._size = threads.count // threads.blocks
+        self._counts = np.ones(threads.count, np.int64)  # a barrier counts the lanes that the last warp lacks
+        self._counts[self._size - 1 :: self._size] += -self._size % LANES
 
-    def wait(self, position: int, indices: Indices, barrier: Array, count: Array | None) -> None:
+    def wait(self, instruction: Instruction, position: int, indices: Indices, barrier: Array, count: Array) -> None:
+        """Lets threads wait. A `count` of 0 stands for all threads of the block."""
         self.position[indices] = position
         self.barrier[indices] = barrier.astype(np.int64) % _BARRIERS
-        everyone = self.threads.count // self.threads.blocks
-        self.expected[indices] = everyone if count is None else count
+        self.expected[indices] = count
+        odd = indices[self.expected[indices] % LANES != 0]
+        if odd.size:
+            detail = f"the barrier asks for {int(self.expected[odd[0]])} threads, which is no multiple of {LANES}"
+            raise self.fault(FaultKind.BARRIER_DIVERGENCE, detail, int(odd[0]), instruction)
+        everyone = self._size + -self._size % LANES
+        self.expected[indices[self.expected[indices] == 0]] = everyone
 
     def release(self, instructions: tuple[Instruction, ...]) -> Iterator[tuple[int, Indices]]:
         """Yields (barrier instruction, threads) for each barrier at which all expected threads have arrived.
 
-        Raises EmulatorFault where lanes of a warp wait at different instructions.
+        Raises EmulatorFault where lanes of a warp wait at different instructions, or threads wait at one barrier for
+        different numbers of threads.
         """
         waiting = np.flatnonzero(self.position >= 0)
         key = self.threads.block[waiting] * _BARRIERS + self.barrier[waiting]
-        arrived = np.bincount(key, minlength=self.threads.blocks * _BARRIERS)
+        barriers = self.threads.blocks * _BARRIERS
+        arrived = np.zeros(barriers, np.int64)
+        np.add.at(arrived, key, self._counts[waiting])
+        self._refuse_other_counts(waiting, key, instructions)
         open_ = waiting[arrived[key] >= self.expected[waiting]]
+        # If more threads wait than a barrier asks for, nothing says which of them meet: a warp meets only itself.
+        crowded = arrived[key] > self.expected[waiting]
+        self.meeting[waiting] = np.where(crowded, barriers + self.threads.warp[waiting], key)
         positions = self.position[open_]
         for position in np.unique(positions):
             here = open_[positions == position]
@@ -85,6 +106,17 @@ class Barriers:
         for position in np.unique(positions):
             yield int(position), open_[positions == position]
 
+    def _refuse_other_counts(self, waiting: Indices, key: Indices, instructions: tuple[Instruction, ...]) -> None:
+        asked = np.zeros(self.threads.blocks * _BARRIERS, np.int64)
+        asked[key] = self.expected[waiting]
+        other = waiting[self.expected[waiting] != asked[key]]
+        if other.size:
+            thread = int(other[0])
+            detail = (
+                f"the barrier asks for {int(self.expected[thread])} threads, and others wait at it for another number"
+            )
+            raise self.fault(FaultKind.BARRIER_DIVERGENCE, detail, thread, instructions[int(self.position[thread])])
+
     def stuck(self, instructions: tuple[Instruction, ...]) -> EmulatorFault | None:
         """Returns the fault of the first waiting thread, for the case that no thread can continue."""
         waiting = np.flatnonzero(self.position >= 0)
@@ -92,9 +124,12 @@ class Barriers:
             return None
         thread = int(waiting[0])
         mates = self.threads.block == self.threads.block[thread]
-        count = int(np.count_nonzero(mates & (self.position >= 0)))
-        absent = int(np.flatnonzero(mates & (self.position < 0))[0]) if (mates & (self.position < 0)).any() else -1
-        detail = f"{count} of {int(self.expected[thread])} threads reach the barrier"
+        there = mates & (self.position >= 0) & (self.barrier == self.barrier[thread])
+        count = int(np.count_nonzero(there))
+        everyone = int(self.expected[thread]) == self._size + -self._size % LANES
+        expected = self._size if everyone else int(self.expected[thread])
+        absent = int(np.flatnonzero(mates & ~there)[0]) if (mates & ~there).any() else -1
+        detail = f"{count} of {expected} threads reach the barrier"
         if absent >= 0:
             within = absent % (self.threads.count // self.threads.blocks)
             detail += f"; thread {within} of the block " + (

@@ -2,7 +2,8 @@
 
 i32 @NAME(ptr states, i32 lanes)  is a kernel's, for its warp instructions. It returns how many lanes continue.
 i32 @release_block(ptr states, i64 threads, i64 stride)
-    returns how many threads continue; 0: all have ended; -1 - T: thread T never can.
+    returns how many threads continue; 0: all have ended; -1 - T: thread T never can, or waits at another barrier than
+    lanes of its warp that could go on with it.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def _go_on(b: IrBuilder, state: Value) -> None:
     b.store(b.int_(0, "i32"), b.gep("i8", state, b.int_(StateLayout.WAITS_FOR)), align=4)
 
 
-def _increment(b: IrBuilder, counter: Value, by: int = 1) -> None:
-    b.store(b.add(b.load("i32", counter), b.int_(by, "i32")), counter)
+def _increment(b: IrBuilder, counter: Value, by: Value | None = None) -> None:
+    b.store(b.add(b.load("i32", counter), by or b.int_(1, "i32")), counter)
 
 
 # -- a warp ------------------------------------------------------------------------------------------------------------
@@ -182,7 +183,8 @@ def _release_site(
 def emit_block_release(module: IrModule) -> None:
     """Emits `@release_block`, which lets threads that wait at a barrier go on.
 
-    A barrier releases its threads when as many have arrived as it asks for, or all threads that haven't ended.
+    A barrier releases its threads when as many have arrived as it asks for, or all threads that haven't ended. It
+    counts the lanes that the last warp of the block lacks. Lanes of one warp can't go on from different instructions.
     """
     function = IrFunction(
         "release_block",
@@ -194,17 +196,23 @@ def emit_block_release(module: IrModule) -> None:
     b = IrBuilder(module, module.add_function(function))
     states, threads, stride = function.parameters
     arrived, expected = b.alloca("i32", _BARRIERS), b.alloca("i32", _BARRIERS)
-    released, alive, first = (b.alloca("i32") for _ in range(3))
+    released, alive, first, apart, site_of_warp = (b.alloca("i32") for _ in range(5))
     zero = b.int_(0, "i32")
     for counter in (released, alive):
         b.store(zero, counter)
-    b.store(b.int_(-1, "i32"), first)
+    for least in (first, apart):
+        b.store(b.int_(-1, "i32"), least)
+    last = b.sub(threads, b.int_(1))
+    lacking = b.cast("trunc", b.add(b.binary("and", b.sub(b.int_(0), threads), b.int_(31)), b.int_(1)), "i32")
     for number in range(_BARRIERS):
         for array in (arrived, expected):
             b.store(zero, b.gep("i32", array, b.int_(number)))
 
     def state_of(thread: Value) -> Value:
         return b.gep("i8", states, b.mul(thread, stride))
+
+    def weight(thread: Value) -> Value:
+        return b.select(b.icmp("eq", thread, last), lacking, b.int_(1, "i32"))
 
     def barrier(state: Value, array: Value) -> Value:
         number = b.load("i64", b.gep("i8", state, b.int_(StateLayout.OPERANDS)), align=8)
@@ -213,16 +221,18 @@ def emit_block_release(module: IrModule) -> None:
     loop, _ = b.open_loop(b.int_(0), threads, name="arrived")
     state = state_of(loop.index)
     with b.if_(b.icmp("sge", b.load("i32", state, align=4), zero)):
-        _increment(b, alive)
+        _increment(b, alive, weight(loop.index))
         low = b.intrinsic("umin", b.load("i32", first), b.cast("trunc", loop.index, "i32"))
         b.store(low, first)
         with b.if_(_waits(b, state, Effect.BARRIER)):
-            _increment(b, barrier(state, arrived))
+            _increment(b, barrier(state, arrived), weight(loop.index))
             asked = b.load("i64", b.gep("i8", state, b.int_(StateLayout.OPERANDS + 8)), align=8)
             b.store(b.cast("trunc", asked, "i32"), barrier(state, expected))
     b.close_loop(loop)
     loop, _ = b.open_loop(b.int_(0), threads, name="release")
     state = state_of(loop.index)
+    with b.if_(b.icmp("eq", b.binary("and", loop.index, b.int_(31)), b.int_(0))):
+        b.store(zero, site_of_warp)
     with b.if_(_waits(b, state, Effect.BARRIER)):
         asked = b.load("i32", barrier(state, expected))
         everyone = b.load("i32", alive)
@@ -230,6 +240,13 @@ def emit_block_release(module: IrModule) -> None:
         with b.if_(b.icmp("uge", b.load("i32", barrier(state, arrived)), count)):
             _go_on(b, state)
             _increment(b, released)
+            site, mates = b.load("i32", state, align=4), b.load("i32", site_of_warp)
+            with b.if_(b.and_(b.icmp("ne", mates, zero), b.icmp("ne", mates, site))):
+                thread = b.cast("trunc", loop.index, "i32")
+                b.store(b.intrinsic("umin", b.load("i32", apart), thread), apart)
+            b.store(site, site_of_warp)
     b.close_loop(loop)
     stuck = b.and_(b.icmp("eq", b.load("i32", released), zero), b.icmp("ne", b.load("i32", alive), zero))
-    b.ret(b.select(stuck, b.not_(b.load("i32", first)), b.load("i32", released)))
+    result = b.select(stuck, b.not_(b.load("i32", first)), b.load("i32", released))
+    ordinary = b.icmp("eq", b.load("i32", apart), b.int_(-1, "i32"))
+    b.ret(b.select(ordinary, result, b.not_(b.load("i32", apart))))
