@@ -183,7 +183,8 @@ class StreamExecutor(Handle, abc.ABC):
         """Makes the communicator for the collectives of one execution on this device.
 
         A device waits for the others for at most `options.collective_timeout` seconds. None takes
-        `xla_core.runtime.InProcessCommunicator`, which exchanges values in the host's memory.
+        `xla_core.runtime.InProcessCommunicator`, which exchanges values in the host's memory. The core also makes one
+        for a device that could not be started, and ends it with the error, so that the other devices stop waiting.
         """
         return None
 

@@ -8,6 +8,7 @@
 | `thunks`, `programs` | runs a schedule of thunks, for backends; reads any program into HLO |
 | `buffers` | arrays on a device |
 | `device` | streams and memory of one device, and the devices of one client |
+| `communicators` | makes the communicators of an execution, and ends those of devices that could not be started |
 | `in_process_communicator` | collectives between the devices of one process |
 | `host`, `memory` | streams and events on host threads, for backends; memory pools |
 | `host_array`, `shape_cache` | arrays of the host; shapes that calls share |

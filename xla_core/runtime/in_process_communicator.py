@@ -85,8 +85,8 @@ def rendezvous_of(options: RunOptions, timeout: float, timeout_name: str) -> InP
         return found
 
 
-def report_failure(run_id: int, device: Device, error: XlaError) -> None:
-    """Tells the other devices of an execution that one could not be started. Does nothing if they don't communicate."""
+def end_in_process(run_id: int, device: Device, error: XlaError) -> None:
+    """Ends a device of an execution that could not be started. Does nothing if no device has a rendezvous."""
     with _lock:
         found = _running.get(run_id)
     if found is not None:

@@ -44,6 +44,13 @@ EmitKernel = Callable[[HloInstruction, Slices, Slices], Thunk | Sequence[Thunk]]
 _OF_SEVERAL_DEVICES = frozenset((Trait.COLLECTIVE, Trait.PER_DEVICE))
 
 
+def is_of_several_devices(instruction: HloInstruction) -> bool:
+    """Whether a device runs the instruction by its communicator: a collective, or one of the device's own place."""
+    if instruction.opcode in (Opcode.SEND, Opcode.RECV_DONE):
+        return not _start(instruction).attribute("is_host_transfer")
+    return not _OF_SEVERAL_DEVICES.isdisjoint(instruction.op.traits)
+
+
 def emit_thunks(
     assignment: BufferAssignment,
     emit_kernel: EmitKernel,
@@ -138,7 +145,7 @@ class _Emitter:
             return _copy_of_beginning(name, operands[0], results[0])
         if Trait.HOST_TRANSFER in traits:
             return self._transfer(instruction, operands, results)
-        if not _OF_SEVERAL_DEVICES.isdisjoint(traits):
+        if is_of_several_devices(instruction):
             return (CollectiveThunk(name, instruction, operands, results),)
         if self._supports is not None and not self._supports(instruction):
             return (host_thunk(instruction, operands, results, self._environment),)
@@ -149,7 +156,7 @@ class _Emitter:
         """Emits a send at its start, and a receive at its done op."""
         name, shapes = instruction.name, instruction.shape.array_leaves()
         match instruction.opcode:
-            case Opcode.SEND | Opcode.RECV_DONE if not _start(instruction).attribute("is_host_transfer"):
+            case Opcode.SEND | Opcode.RECV_DONE if is_of_several_devices(instruction):
                 return (CollectiveThunk(name, instruction, operands, results),)
             case Opcode.INFEED:
                 return (InfeedThunk(name, results, shapes),)

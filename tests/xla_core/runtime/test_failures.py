@@ -15,10 +15,19 @@ import pytest
 
 import xla_core as xla
 from tests.xla_core.runtime import programs
-from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
+from xla_core import CompileOptions
+from xla_core.backend import Communicator, RunOptions
+from xla_core.errors import (
+    CancelledError,
+    FailedPreconditionError,
+    InternalError,
+    ResourceExhaustedError,
+    XlaError,
+    as_xla_error,
+)
 from xla_core.interruptible import _Interrupted
 from xla_core.runtime import HostEvent, HostStream
-from xla_core.runtime.in_process_communicator import report_failure
+from xla_core.runtime.communicators import make_communicator
 from xla_core.runtime.thunks.thunk_executor import ThunkExecutor
 from xla_core.schedule import FillThunk, ThunkProgram, WhileThunk
 
@@ -94,8 +103,6 @@ def test_an_upload_that_fails_keeps_no_memory(client, monkeypatch) -> None:
 
 
 def test_runs_on_several_devices_come_in_one_order(client, monkeypatch) -> None:
-    from xla_core import CompileOptions
-
     exe = client.compile(programs.negate(), CompileOptions(num_replicas=2))
     rows = [[client.buffer_from_host(A, device)] for device in client.devices]
     order: list[list[int]] = [[], []]
@@ -116,24 +123,61 @@ def test_runs_on_several_devices_come_in_one_order(client, monkeypatch) -> None:
     assert order[0] == order[1]
 
 
+MEET = """HloModule meet, replica_count=2
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT sum = f32[4] all-reduce(x), replica_groups={{0,1}}, to_apply=add
+}
+"""
+
+
+class Ends(Communicator):
+    """A communicator of a backend's own, which notes how it ends."""
+
+    def __init__(self) -> None:
+        self.errors: list[XlaError | None] = []
+
+    def enqueue(self, stream, collective, operands, results) -> None:
+        raise AssertionError
+
+    def end(self, error: XlaError | None) -> None:
+        self.errors.append(error)
+
+
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
-def test_a_device_that_cannot_start_is_told_to_the_others(client, monkeypatch, kind) -> None:
-    from xla_core import CompileOptions
+@pytest.mark.parametrize("when", ["before", "after", "alone"], ids="the communicator is made {}".format)
+def test_a_device_that_cannot_start_is_told_to_the_others(client, monkeypatch, kind, when: str) -> None:
+    """A backend's own communicator is ended once, also where the device failed before the program made it."""
+    exe = client.compile(programs.negate(), CompileOptions(num_replicas=2)) if when == "alone" else client.compile(MEET)
+    made: list[tuple[int, Ends]] = []
 
-    exe = client.compile(programs.negate(), CompileOptions(num_replicas=2))
-    told: list[tuple[tuple[int, int], XlaError]] = []
-    monkeypatch.setitem(
-        type(exe).execute_sharded.__globals__, report_failure.__name__, lambda run, device, e: told.append((device, e))
-    )
+    def create_communicator(options: RunOptions) -> Communicator:
+        assert options.run_id
+        made.append((options.replica_id, Ends()))
+        return made[-1][1]
 
-    def breaks(options, arguments) -> None:
+    def breaks(options: RunOptions, arguments) -> None:
+        if when == "after":  # as ThunkExecutor does
+            make_communicator(options, "").end(as_xla_error(kind("boom"), "enqueueing"))
         raise kind("boom")
 
+    for program in exe._programs:
+        monkeypatch.setattr(program.run_options.executor, "create_communicator", create_communicator, raising=False)
+    monkeypatch.setattr(exe._programs[0], "execute", lambda options, _: [options.allocator.allocate(A.nbytes)])
     monkeypatch.setattr(exe._programs[1], "execute", breaks)
     with pytest.raises(kind):
         exe.execute_sharded([[client.buffer_from_host(A, device)] for device in client.devices])
-    assert [device for device, _ in told] == [(1, 0)]
-    assert isinstance(told[0][1], XlaError)
+    assert [replica for replica, _ in made] == ([] if when == "alone" else [1])
+    for _, communicator in made:
+        (error,) = communicator.errors
+        assert isinstance(error, XlaError)
 
 
 @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])

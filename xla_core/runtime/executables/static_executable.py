@@ -21,13 +21,13 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 from xla_core.interruptible import run_in_threads
 from xla_core.runtime.buffers.buffer import Buffer
+from xla_core.runtime.communicators import report_failure, starting
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.executables import serialization
 from xla_core.runtime.executables.device_program import DeviceProgram
 from xla_core.runtime.executables.loaded_executable import LoadedExecutable
 from xla_core.runtime.host.work import raiser
 from xla_core.runtime.host_array import as_argument
-from xla_core.runtime.in_process_communicator import report_failure
 from xla_core.runtime.programs.signature import Signature
 from xla_core.runtime.shape_cache import intern_shape
 
@@ -123,12 +123,11 @@ class StaticExecutable(LoadedExecutable):
                 cause = as_xla_error(error, f"starting {self.name}")
                 # The other devices must not wait for this one, nor for those that would be started after it.
                 for missing in [program] if self._blocks else self._programs[index:]:
-                    place = (missing.run_options.replica_id, missing.run_options.partition_id)
-                    report_failure(run_id, place, cause)
+                    report_failure(missing.run_options, run_id, self._executable.module, cause)
                 raise
 
         # Two runs with collectives must be enqueued in the same order on all their devices.
-        with self._device_set.launch_lock:
+        with self._device_set.launch_lock, starting(run_id):
             results = self._start_each(start)
         if ends is not None:
             ends += itertools.chain(*own_ends)

@@ -16,7 +16,7 @@ from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import CancelledError, UnimplementedError, as_xla_error
-from xla_core.runtime.in_process_communicator import InProcessCommunicator
+from xla_core.runtime.communicators import make_communicator
 from xla_core.runtime.thunks.device_constants import DeviceConstants
 from xla_core.runtime.thunks.host_thunks import HOST_HANDLERS, read
 from xla_core.runtime.thunks.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
@@ -125,8 +125,7 @@ class ThunkExecutor:
     def _communicator(self, options: RunOptions) -> Communicator | None:
         if not self._meets:
             return None
-        options = dataclasses.replace(options, collective_timeout=self._timeout)
-        return options.executor.create_communicator(options) or InProcessCommunicator(options, _TIMEOUT_NAME)
+        return make_communicator(dataclasses.replace(options, collective_timeout=self._timeout), _TIMEOUT_NAME)
 
     @property
     def has_branches(self) -> bool:
