@@ -22,11 +22,11 @@ _NAMES = {
     """,
     "expanders": """
         async-to-sync bitcast-expander cholesky-expander comparison-expander composite-rewriter concatenate-splitter
-        convolution-canonicalizer dot-algorithm-rewriter dot-decomposer dot-strength-reduction dynamic-index-splitter
-        fft-decomposer float-upcaster gather-expander gather-simplifier lapack-expander operand-converter
-        operand-upcaster product-splitter reduce-window-rewriter reduction-splitter rng-bit-generator-expander
-        rng-expander scan-expander scatter-expander scatter-sorter select-and-scatter-expander topk-decomposer
-        triangular-solve-expander
+        convolution-canonicalizer convolution-phase-splitter dot-algorithm-rewriter dot-decomposer
+        dot-strength-reduction dynamic-index-splitter fft-decomposer float-upcaster gather-expander gather-simplifier
+        lapack-expander operand-converter operand-upcaster product-splitter reduce-window-rewriter reduction-splitter
+        rng-bit-generator-expander rng-expander scan-expander scatter-expander scatter-sorter
+        select-and-scatter-expander topk-decomposer triangular-solve-expander
     """,
     "fusion": "instruction-fusion multi-output-fusion",
     "scheduling": "copy-insertion flatten-call-graph hlo-memory-scheduler optimize-input-output-buffer-alias",

@@ -93,6 +93,7 @@ def hlo_stages(config: TargetConfig, processor: Processor, blas: bool) -> Mappin
         [
             IntegerDotUpcaster(),
             *map(create_pass, _TARGET_PASSES),
+            create_pass("convolution-phase-splitter", only=is_blocked_convolution, costs=config.fusion.costs),
             ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
             create_pass("dot-strength-reduction", only=lambda dot: not keeps_matrix_vector(dot, processor, blas)),
             *([DotOperandTransposer(processor, blas)] if processor.registers else []),
