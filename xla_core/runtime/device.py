@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import copy
 import ctypes
+import functools
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,7 +78,7 @@ class Device(Handle):
         self.lock = threading.RLock()
         self._sizes: dict[int, tuple[Shape, int]] = {}  # by id(shape); the entry keeps the shape alive
         self.dead: XlaError | None = None
-        self._open_streams: list[Stream] = []  # those that `close` has still to close
+        self._open_parts: list[Callable[[], None]] = []  # what `close` has still to close
         self._host_memory: HostMemory | None = None
         _devices.add(self)
 
@@ -190,30 +192,26 @@ class Device(Handle):
             self.lock.release()
 
     def close(self, error: XlaError) -> None:
-        """Finishes the enqueued work and closes the device. Later uses raise `error`."""
+        """Finishes the enqueued work and closes the device. Later uses raise `error`.
+
+        Ctrl-C may interrupt the wait for the work. Another call then closes the rest.
+        """
         if self.dead is None:
+            streams = (self.h2d_stream, self.compute_stream, *self._further, self.d2h_stream)
             with self.lock:  # not while another thread releases idle memory
+                self._open_parts = [*(stream.close for stream in streams), self.allocator.close]
+                if self._host_memory is not None:
+                    self._open_parts.insert(0, functools.partial(self._host_memory.close, error))
                 self.dead = error
-            if self._host_memory is not None:
-                self._host_memory.close(error)
-            self._open_streams = [self.h2d_stream, self.compute_stream, *self._further, self.d2h_stream]
-        if not self._open_streams:
-            return
         failure: Exception | None = None
-        while self._open_streams:
+        while self._open_parts:
             try:
-                self._open_streams[0].close()  # Ctrl-C may interrupt its wait; then `close` can be called again
-            except Exception as raised:  # a driver may raise anything, and the other streams must be closed too
+                self._open_parts[0]()
+            except Exception as raised:  # a driver may raise anything, and the other parts must be closed too
                 failure = failure or raised
-            del self._open_streams[0]
-        self.allocator.close()
+            del self._open_parts[0]
         if failure is not None:
             raise failure
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the device needs no `close`: it was closed, or belongs to the parent of a forked process."""
-        return self.dead is not None and not self._open_streams
 
     def __repr__(self) -> str:
         return f"<Device {self.platform.name}:{self.id}>"
@@ -273,7 +271,9 @@ class DeviceSet:
     def __init__(self, platform: Platform, backend_version: str, count: int) -> None:
         self.platform = platform
         self.backend_version = backend_version
-        self._closing = threading.RLock()  # several threads may close a client
+        self._closing = threading.Lock()  # several threads may close a client
+        self._is_closed = False
+        self._process = os.getpid()
         self.launch_lock = threading.RLock()
         self.devices = tuple(Device(weakref.ref(self), platform, i, i) for i in range(count))
 
@@ -336,14 +336,17 @@ class DeviceSet:
         return wanted
 
     def close(self, error: XlaError) -> None:
-        """Finishes the enqueued work and closes the devices and the platform. Any later use raises `error`."""
-        if not self._is_closed():  # a forked process must not wait for the lock
-            with self._closing:
-                if not self._is_closed():
-                    self._close(error)
+        """Finishes the enqueued work and closes the devices and the platform. Any later use raises `error`.
 
-    def _is_closed(self) -> bool:
-        return all(device.is_closed for device in self.devices)
+        It returns at once while another thread closes them, because that thread may wait for the caller's own work, and
+        in a forked process, because the devices belong to its parent.
+        """
+        if self._is_closed or self._process != os.getpid() or not self._closing.acquire(blocking=False):
+            return
+        try:
+            self._close(error)
+        finally:
+            self._closing.release()
 
     def _close(self, error: XlaError) -> None:
         self.platform.close_transfers()
@@ -357,6 +360,7 @@ class DeviceSet:
             except Exception as raised:  # a driver may raise anything, and the other devices must be closed too
                 failure = failure or raised
         self.platform.close()
+        self._is_closed = True
         if failure is not None:
             raise failure
 

@@ -458,6 +458,21 @@ def test_gelu_is_recognized_by_its_coefficients(client: xla.Client, before: str,
     assert config.get("epilogue", "DEFAULT") == epilogue
 
 
+@pytest.mark.parametrize(("number", "alpha"), [("1e30", 1e30), ("1e-30", 1e-30)])
+def test_factors_whose_product_is_no_number_stay_apart(client: xla.Client, number: str, alpha: float) -> None:
+    more = (
+        f"  c = f32[] constant({number})\n  cc = f32[4,6] broadcast(c), dimensions={{}}\n"
+        "  e = f32[4,6] multiply(d, cc)\n  ROOT r = f32[4,6] multiply(e, cc)"
+    )
+    executable = compiled(client, product(4, 6, 5, more=more, root="none"))
+    assert config_of(executable).get("alpha", 1.0) in (np.float32(alpha), 1.0)
+    x, y = np.zeros((4, 5), np.float32), np.ones((5, 6), np.float32)
+    assert not np.asarray(executable(x, y)[0]).any()
+    x += np.float32(3e34)
+    want = ((x @ y) * np.float32(number)) * np.float32(number)
+    np.testing.assert_allclose(np.asarray(executable(x, y)[0]), want, rtol=1e-5)
+
+
 @pytest.mark.parametrize(("number", "alpha"), [("2", 2.0), ("0", 1.0), ("inf", 1.0)])
 def test_a_factor_keeps_what_is_no_number(client: xla.Client, number: str, alpha: float) -> None:
     """cuBLASLt reads no operands for a factor of 0, so that a NaN among them would be lost."""

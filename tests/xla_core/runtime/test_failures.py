@@ -365,6 +365,41 @@ def test_a_close_that_is_interrupted_goes_on(client, monkeypatch, raised) -> Non
         client.buffer_from_host(A)
 
 
+@pytest.mark.parametrize("part", ["allocator", "host_memory", "platform"])
+def test_a_close_that_is_interrupted_anywhere_goes_on(client, monkeypatch, part) -> None:
+    device, first = client.devices[0], [KeyboardInterrupt]
+    closes = {"allocator": device.allocator, "host_memory": device.host_memory, "platform": client.platform}
+    own = closes[part].close
+
+    def close(*arguments) -> None:
+        if first:
+            raise first.pop()
+        own(*arguments)
+
+    monkeypatch.setattr(closes[part], "close", close)
+    with pytest.raises(KeyboardInterrupt):
+        client.close()
+    client.close()
+    assert device.allocator._closed
+    assert not client.platform._executors
+
+
+def test_work_of_a_stream_may_close_the_client(client) -> None:
+    begun = threading.Event()
+
+    def close() -> None:
+        begun.set()
+        time.sleep(0.1)  # until the other thread waits for this stream
+        client.close()
+
+    client.devices[0].compute_stream.host_callback(close)
+    assert begun.wait(30)
+    closer = threading.Thread(target=client.close, daemon=True)
+    closer.start()
+    closer.join(30)
+    assert not closer.is_alive()
+
+
 def test_threads_may_close_a_client_at_once(client, monkeypatch) -> None:
     device, closed = client.devices[0], []
     for stream in (device.h2d_stream, device.compute_stream, device.d2h_stream):

@@ -170,7 +170,7 @@ def _has_types_of_computation(i: HloInstruction) -> bool:
 
 
 def _may_be_combined(computation: HloComputation) -> bool:
-    """Returns for each result whether the updates of one place may first be combined with each other."""
+    """Returns whether, for every result, the updates of one place may first be combined with each other."""
     root, parameters = computation.root, computation.parameters
     n = len(parameters) // 2
     combined = root.operands if root.opcode == Opcode.TUPLE else [root]

@@ -75,6 +75,7 @@ class PoolAllocator(Allocator):
         self._lock = threading.RLock()
         self._trimming = threading.RLock()  # who finds no memory waits for what another thread gets back
         self._retired: deque[tuple[list[DeviceMemory], Event]] = deque()  # returned to the device after the event
+        self._leaving = 0  # bytes that `trim` returns to the device once the stream's work is done
         self._reserved = 0
         self._peak = 0
         self._peak_in_use = 0
@@ -163,7 +164,7 @@ class PoolAllocator(Allocator):
     def _retire(self, wanted: int) -> None:
         """Returns the pool's excess memory to the device. Called before `wanted` more bytes are allocated there."""
         pooled = self._pooled()
-        self._peak_in_use = max(self._peak_in_use, self._reserved - pooled + wanted)
+        self._peak_in_use = max(self._peak_in_use, self._reserved - pooled - self._leaving + wanted)
         bound = max(self._peak_in_use, _POOLED)
         if pooled <= bound:
             return
@@ -228,6 +229,7 @@ class PoolAllocator(Allocator):
             memories = self._take_pooled()
             while self._retired:
                 memories += self._retired.popleft()[0]
+            self._leaving = leaving = sum(memory.size for memory in memories)
         if not memories:
             return 0
         try:
@@ -236,8 +238,11 @@ class PoolAllocator(Allocator):
             for memory in memories:
                 self.free(memory)
             raise
-        with self._lock:
-            return self._give_back(memories)
+        else:
+            with self._lock:
+                return self._give_back(memories)
+        finally:
+            self._leaving -= leaving
 
     def close(self) -> None:
         """Returns pooled memory to the device, and memory freed later at once. The stream's work must be done."""
@@ -292,7 +297,8 @@ class PoolAllocator(Allocator):
     def stats(self) -> MemoryStats:
         with self._lock:
             self._sweep()
-            pooled = self._pooled() + sum(memory.size for memories, _ in self._retired for memory in memories)
+            pooled = self._pooled() + self._leaving
+            pooled += sum(memory.size for memories, _ in self._retired for memory in memories)
             return MemoryStats(self._reserved - pooled, pooled, self._peak, self._limit, self._allocations)
 
     def reset_after_fork(self) -> None:

@@ -34,7 +34,8 @@ def find(*, wheels_only: bool = False) -> str:
     wheels = installed()
     if wheels or wheels_only:
         return next(iter(wheels), "")
-    return ctypes.util.find_library("cublasLt") or ""
+    found = ctypes.util.find_library("cublasLt") or ""
+    return found if found in SONAMES else ""  # another version can't be used
 
 
 def open_library(path: str = "") -> CublasLt | None:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
+
+import numpy as np
 
 from xla_backend_gpu.cublas.call import TARGET
 from xla_backend_gpu.cublas.gelu import gelu_of, scalar_of
@@ -219,12 +220,22 @@ def _longer(candidate: Candidate) -> Candidate | None:
         return None
     if user.opcode == Opcode.MULTIPLY and not config.beta and not config.has_bias:
         value = scalar_of(_other(user, last))
-        if value is None or value == 0.0 or not math.isfinite(value):  # a NaN of the product stays one
-            return None
-        return _changed(candidate, user, alpha=config.alpha * value)
+        alpha = None if value is None else _factor(config.alpha, value, candidate.matmul.scale_type)
+        return None if alpha is None else _changed(candidate, user, alpha=alpha)
     if user.opcode == Opcode.MAXIMUM and scalar_of(_other(user, last)) == 0.0:
         return _changed(candidate, user, epilogue="RELU_BIAS" if config.has_bias else "RELU")
     return _with_bias(candidate) or _with_sum(candidate)
+
+
+def _factor(first: float, second: float, kind: ElementType) -> float | None:
+    """Returns the product of two factors, or None if it isn't a normal number of the type in which it is passed.
+
+    cuBLASLt doesn't read the operands for a factor of 0, so that a NaN among them would be lost.
+    """
+    limits = np.finfo(kind.dtype)
+    with np.errstate(all="ignore"):
+        factors = [float(kind.dtype.type(factor)) for factor in (second, first * second)]
+    return factors[1] if all(limits.tiny <= abs(factor) <= limits.max for factor in factors) else None
 
 
 def _with_bias(candidate: Candidate) -> Candidate | None:
