@@ -101,9 +101,11 @@ def _converted(array: np.ndarray, kind: ElementType) -> np.ndarray:
     """Returns the numbers as those of `kind`. Negative integers may stand for the bits of unsigned ones.
 
     Raises:
-        InvalidArgumentError: an integer doesn't fit, so that it would change its value.
+        InvalidArgumentError: a number would change its value, because an integer type doesn't have it.
     """
-    if kind.is_integral and array.dtype.kind in "iu" and array.size:
+    if kind.is_integral and array.dtype.kind in "iufO" and array.size:
+        if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.trunc(array))).all():
+            raise InvalidArgumentError(f"{kind.value} has whole numbers only")
         least, greatest = -(1 << (kind.bit_width - 1)), kind.integer_range[1]
         for value in (int(array.min()), int(array.max())):
             if not least <= value <= greatest:
