@@ -56,7 +56,7 @@ class PjrtMemory(Handle):
     def storage(self) -> Device:
         """The device of the runtime that has the memory."""
         storage = self.device.device.host_memory if self._is_on_host else self.device.device
-        storage.allocator.caches.append(self.pools)
+        storage.allocator.add_cache(self.pools)
         return storage
 
     def destroy(self) -> None:

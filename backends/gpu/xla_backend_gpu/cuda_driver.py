@@ -37,7 +37,7 @@ from xla_backend_gpu.processors import processor_number
 from xla_backend_gpu.program import Engine
 from xla_backend_gpu.ptx import entry_names, processor_of_ptx
 from xla_backend_gpu.ptxas import ptxas_report
-from xla_backend_gpu.statuses import STICKY
+from xla_backend_gpu.statuses import RECOVERY, STICKY
 from xla_core.backend import HostBytes, StreamExecutor
 from xla_core.errors import XlaError
 from xla_core.target import CacheLevel, DeviceDescription
@@ -77,6 +77,7 @@ class CudaDriver(Driver):
     """
 
     has_graphs = True
+    recovery = RECOVERY
 
     def __init__(self, ordinal: int, cublas_library: str = "") -> None:
         super().__init__()

@@ -169,7 +169,7 @@ class GpuStream(Stream):
     def multiply(self, matmul: Matmul, memories: Sequence[DeviceMemory], name: str) -> None:
         """Enqueues a product of cuBLASLt; see `Driver.multiply`."""
         places = [(_address(memory), memory.size) for memory in memories]
-        opened = "blas" in self.driver.__dict__
+        opened = self.driver.has_opened_blas
         self._enqueue(
             lambda queue: self.driver.multiply(queue, matmul, places, name),
             _MATMUL_MICROSECONDS if opened else float("inf"),

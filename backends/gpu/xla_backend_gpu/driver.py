@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import functools
 import os
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -57,13 +57,17 @@ class Driver(abc.ABC):
     Attributes:
         has_graphs: whether `launch_graph` is faster than enqueueing the work of the graph again.
         has_peers: whether `copy` takes memory of the platform's other devices.
+        recovery: what a user can do when the device is lost.
     """
 
     has_graphs = False
     has_peers = False
+    recovery = "make a new xla_core.Client, which opens the device again"
 
     def __init__(self) -> None:
         self.lost: XlaError | None = None
+        self._blas: list[CublasLt | None] = []  # what `open_blas` has returned, if it was called
+        self._opening = threading.Lock()
         _drivers.add(self)
 
     @property
@@ -114,10 +118,18 @@ class Driver(abc.ABC):
     def launch(self, stream: Any, function: Function, arguments: LaunchArguments) -> None:
         """Enqueues a kernel."""
 
-    @functools.cached_property
+    @property
     def blas(self) -> CublasLt | None:
         """The library that multiplies matrices on this device; None if there is none. It is opened on first use."""
-        return self.open_blas()
+        with self._opening:
+            if not self._blas:
+                self._blas.append(self.open_blas())
+            return self._blas[0]
+
+    @property
+    def has_opened_blas(self) -> bool:
+        """Whether `blas` is known, so that it takes no time."""
+        return bool(self._blas)
 
     def open_blas(self) -> CublasLt | None:
         """Opens cuBLASLt for this device, or returns None if it is not there."""
@@ -125,9 +137,11 @@ class Driver(abc.ABC):
 
     def close_blas(self) -> None:
         """Closes the library, if it was opened."""
-        library = self.__dict__.pop("blas", None)
-        if library is not None:
-            library.close()
+        with self._opening:
+            for library in self._blas:
+                if library is not None:
+                    library.close()
+            self._blas.clear()
 
     def multiply(self, stream: Any, matmul: Matmul, places: Places, name: str) -> None:
         """Enqueues a product of the library `blas`. `places` are those of `CublasLt.multiply`.
@@ -201,7 +215,7 @@ class Driver(abc.ABC):
         loss = UnavailableError(
             f"the device is lost since an earlier failure: {self.lost.message}",
             location=self.lost.location,
-            hint="make a new xla_core.Client, which opens the device again",
+            hint=self.recovery,
         )
         loss.__cause__ = self.lost
         return loss
@@ -217,6 +231,7 @@ _drivers: weakref.WeakSet[Driver] = weakref.WeakSet()
 
 def _after_fork() -> None:
     for driver in list(_drivers):
+        driver._opening = threading.Lock()  # another thread of the parent may have held it
         driver.lost = FailedPreconditionError(
             "this device was opened before a fork, and belongs to the parent process",
             hint="make a new xla_core.Client in the child process",

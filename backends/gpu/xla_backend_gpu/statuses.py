@@ -58,6 +58,12 @@ STICKY = frozenset(
 )
 """Statuses after which every call of the context fails."""
 
+RECOVERY = (
+    "start a new process, because CUDA doesn't promise to work in this one any more, or run on the emulated device "
+    "with its checks"
+)
+"""What to do after a sticky status."""
+
 
 def status_error(call: str, status: str, text: str, *, kernel: str = "", recent: tuple[str, ...] = ()) -> XlaError:
     """Returns the XlaError for a call of the driver that failed.
@@ -74,6 +80,5 @@ def status_error(call: str, status: str, text: str, *, kernel: str = "", recent:
     if status in STICKY:
         if recent:
             message += f"; the kernels launched last are {', '.join(recent)}"
-        hint = "the device is lost for this client: make a new process, or run on the emulated device with its checks"
-        return KINDS.get(status, InternalError)(message, op=kernel or None, hint=hint)
+        return KINDS.get(status, InternalError)(message, op=kernel or None, hint=RECOVERY)
     return KINDS.get(status, InternalError)(message, op=kernel or None)

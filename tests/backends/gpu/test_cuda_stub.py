@@ -199,10 +199,14 @@ driver.LaunchArguments = lambda blocks, threads, shared, addresses: launch(block
 try:
     (y,) = executable.execute([x])
     y.block_until_ready()
-    said = "nothing"
+    said = []
 except xla.XlaError as error:
-    said = str(error)
+    said = [str(error)]
 driver.LaunchArguments = launch
+try:
+    client.buffer_from_host(X)
+except xla.XlaError as error:
+    said.append(str(error))
 del x
 client.close()
 with xla.Client("gpu") as again:
@@ -210,9 +214,13 @@ with xla.Client("gpu") as again:
     np.testing.assert_array_equal(np.asarray(y), X * X + 6 * X)
 print(json.dumps(said))
 """
-    said = result(run(program))
-    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in said
-    assert "the kernels launched last are" in said
+    first, later = result(run(program))
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in first
+    assert "the kernels launched last are" in first
+    assert "the device is lost since an earlier failure" in later
+    for said in (first, later):
+        assert "start a new process, because CUDA doesn't promise" in said
+        assert "new xla_core.Client" not in said
 
 
 MACHINE_CODE = """

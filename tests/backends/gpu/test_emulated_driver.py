@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
 from xla_backend_gpu.counting import counted
+from xla_backend_gpu.emulated_driver import EmulatedDriver
 
 BRANCHES = """HloModule branches
 
@@ -54,3 +57,21 @@ def test_a_program_runs_after_the_main_thread_ended() -> None:
     script = AFTER_MAIN.format(program=BRANCHES)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False)
     assert done.stdout == "-1.0 -1.0\n", done.stderr
+
+
+def test_a_library_is_opened_once_by_all_threads() -> None:
+    class Slow(EmulatedDriver):
+        opened = 0
+
+        def open_blas(self) -> None:
+            self.opened += 1
+            time.sleep(0.05)
+
+    driver = Slow(1 << 20)
+    assert not driver.has_opened_blas
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: driver.blas, range(4))) == [None] * 4
+    assert driver.has_opened_blas
+    assert driver.opened == 1
+    driver.close_blas()
+    assert not driver.has_opened_blas

@@ -204,6 +204,12 @@ class PoolAllocator(Allocator):
         own = sum(memory.size for pool in self._pools() for memory in list(pool))
         return own + sum(cache.pooled_bytes() for cache in self.caches)
 
+    def add_cache(self, cache: MemoryCache) -> None:
+        """Adds to `caches`, once: several threads may use a memory first."""
+        with self._lock:
+            if not any(known is cache for known in self.caches):
+                self.caches.append(cache)
+
     def _empty_caches(self) -> None:
         for cache in self.caches:
             for memory in cache.take():

@@ -140,7 +140,8 @@ def test_memory_of_a_cache_is_pooled_and_goes_back_where_it_is_needed() -> None:
     pool = PoolAllocator(executor, Stream(), limit=1024)
     used = pool.allocate(256)
     cache = Cache([pool.allocate(256) for _ in range(3)])
-    pool.caches.append(cache)
+    for _ in range(2):  # two threads that use a memory first
+        pool.add_cache(cache)
     assert (pool.stats().bytes_in_use, pool.stats().bytes_pooled) == (256, 768)
     large = pool.allocate(512)
     assert cache.memories == []
