@@ -60,15 +60,19 @@ def fusion_preferences() -> FusionPreferences:
 def hlo_stages(
     config: TargetConfig, *, deterministic: bool = True, tf32: bool = False, split_products: bool = True
 ) -> Mapping[str, HloPass]:
-    """See `GpuCompiler.hlo_stages`. Without `split_products`, long sums are left to cuBLASLt, which divides them."""
+    """See `GpuCompiler.hlo_stages`. Without `split_products`, long sums stay whole for cuBLASLt, which divides them."""
     sorter = create_pass("scatter-sorter", parallel=config.parallel, floats=not deterministic)
-    splitter = create_pass("product-splitter", parallel=config.parallel, costs=config.fusion.costs)
     passes = [sorter, *map(create_pass, _TARGET_PASSES), *([Tf32()] if tf32 else [])]
-    passes += [splitter] if split_products else []
+    passes += [product_splitter(config)] if split_products else []
     return {
         "target": HloPassPipeline("target", passes),
         "scheduling": scheduling_pipeline(config, may_share),
     }
+
+
+def product_splitter(config: TargetConfig) -> HloPass:
+    """Returns the pass that divides long sums of products over blocks."""
+    return create_pass("product-splitter", parallel=config.parallel, costs=config.fusion.costs)
 
 
 def compile_module(

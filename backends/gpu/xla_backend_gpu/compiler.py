@@ -109,9 +109,13 @@ class GpuCompiler(Compiler):
 
         target = self.target_config
         rewriter = products.rewriter(library, self._chooses(own.products, options, executor))
+        rest = [
+            code_generation.product_splitter(target),
+            STAGES["layout"](target, options),
+        ]  # of products that are left
         stages = {
             **code_generation.hlo_stages(target, deterministic=own.deterministic, tf32=own.tf32, split_products=False),
-            "fusion": HloPassPipeline("fusion", [rewriter, STAGES["fusion"](target, options)]),
+            "fusion": HloPassPipeline("fusion", [rewriter, *rest, STAGES["fusion"](target, options)]),
         }
         return run_hlo_passes(module, target, options, stages)
 

@@ -482,3 +482,20 @@ def test_a_factor_keeps_what_is_no_number(client: xla.Client, number: str, alpha
     assert config_of(executable).get("alpha", 1.0) == alpha
     x, y = np.full((4, 5), np.nan, np.float32), np.ones((5, 6), np.float32)
     assert np.isnan(np.asarray(executable(x, y)[0])).all()
+
+
+def test_long_sums_that_stay_with_our_own_kernels_are_divided(client: xla.Client) -> None:
+    """The library divides its sums itself; a product behind an exponential is cheaper as a kernel of our own."""
+    text = """HloModule m
+ENTRY e {
+  x = f32[16,65536] parameter(0)
+  a = f32[16,65536] exponential(x)
+  b = f32[65536,16] parameter(1)
+  ROOT d = f32[16,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+    executor = client.devices[0].executor
+    compiler = client.platform.compiler
+    modules = [compiler.run_hlo_passes(xla.parse(text), xla.CompileOptions(), on) for on in (executor, None)]
+    dots = [[i.shape.rank for c in m.computations for i in c.instructions if i.opcode == "dot"] for m in modules]
+    assert dots == [[3], [3]]
