@@ -91,6 +91,53 @@ def with_scales(
     return scaled_slices(0), scaled_slices(1)
 
 
+def with_one_product(
+    sides: tuple[Fill, Fill],
+    types: tuple[ElementType, ElementType],
+    made: ElementType,
+    free: tuple[Sequence[int], Sequence[int]],
+    full: int,
+) -> tuple[Fill, Fill]:
+    """Makes the operands of sums in which one product alone is not zero, so that all bits of an operand count.
+
+    The elements of the operand `full` need all bits of their mantissas. The other operand has one power of two in each
+    slice along its free dimensions, and zeros beside it, so every result is exact.
+
+    Args:
+        types: the operands' types; `made` is that of the results.
+        free: the dimensions of each operand that are not summed up.
+    """
+    if not all((t.is_floating or t.is_complex) and t.has_zero for t in (*types, made)):
+        return sides
+    bits = min(t.component.mantissa_bits for t in (types[full], made))
+
+    def all_bits(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        is_complex, size = shape.element_type.is_complex, shape.num_elements
+        # A complex product may be made of the sum of both parts, which takes one bit more.
+        width = bits - 1 if is_complex else bits
+
+        def part() -> np.ndarray:
+            fraction = (random.integers(0, 1 << width, size) | 1) * 2.0**-width
+            return np.asarray(random.choice([-1.0, 1.0], size) * (1.0 + fraction))
+
+        values = part() + 1j * part() if is_complex else part()
+        return np.asarray(values.astype(shape.dtype).reshape(shape.dimensions))
+
+    def one_place(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        own = free[1 - full]
+        order = [*own, *(d for d in range(shape.rank) if d not in own)]
+        sizes = [shape.dimensions[d] for d in order]
+        slices, places = math.prod(sizes[: len(own)]), math.prod(sizes[len(own) :])
+        is_complex = shape.element_type.is_complex
+        values = np.zeros((slices, places), np.complex128 if is_complex else np.float64)
+        if values.size:
+            units = [1, -1, 2, -2, 1j, -1j] if is_complex else [1, -1, 2, -2]
+            values[np.arange(slices), random.integers(0, places, slices)] = random.choice(units, slices)
+        return np.asarray(values.astype(shape.dtype).reshape(sizes).transpose(np.argsort(order)))
+
+    return (all_bits, one_place) if full == 0 else (one_place, all_bits)
+
+
 def indices(low: int, high: int) -> Fill:
     """Makes arrays of indices from low to high, both included at least once where there is room for them."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from xla_conformance.failures import Failure
 from xla_conformance.ops.comparison import EXACT, Expected, Rule, check, expected_results, within
-from xla_conformance.ops.fills import factors
+from xla_conformance.ops.fills import factors, with_one_product
 
 from xla_core import parse
 from xla_core.hlo import ElementType, HloModule, Shape
@@ -62,6 +62,23 @@ def test_factors_need_their_accumulator(narrow: np.dtype) -> None:
     assert np.array_equal(np.cumsum(a[:, ::-1] * b[:, ::-1], axis=1)[:, -1], sums[:, -1])
     with np.errstate(over="ignore"):
         assert np.mean(sums[:, -1] != sums[:, -1].astype(narrow).astype(np.float64)) > 0.9
+
+
+@pytest.mark.parametrize("full", [0, 1])
+@pytest.mark.parametrize("element", [ElementType.F64, F32, ElementType.BF16, ElementType.F4E2M1FN, ElementType.C128])
+def test_one_product_shows_all_bits_of_an_operand(element: ElementType, full: int) -> None:
+    """Every result is a number of all bits times a power of two, in whichever operand the bits are."""
+    random = np.random.default_rng(3)
+    sides = with_one_product(factors(7, element), (element, element), element, ((0,), (1,)), full)
+    wide = np.clongdouble if element.is_complex else np.longdouble
+    left, right = (fill(Shape(element, sizes), random) for fill, sizes in zip(sides, ((6, 7), (7, 5)), strict=True))
+    sums = left.astype(wide) @ right.astype(wide)
+    assert (sums == sums.astype(element.dtype).astype(wide)).all()
+    assert (sums != 0).all()
+    bits = element.component.mantissa_bits - element.is_complex
+    for part in (sums.real, sums.imag) if element.is_complex else (sums,):
+        fraction, _ = np.frexp(part)
+        assert (np.ldexp(fraction, bits + 1) % 2 == 1).all()
 
 
 def test_a_type_without_nan_may_have_anything_in_its_place() -> None:

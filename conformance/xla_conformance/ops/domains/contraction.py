@@ -12,7 +12,7 @@ import numpy as np
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.fills import exactly, factors, with_ends, with_scales
+from xla_conformance.ops.fills import exactly, factors, with_ends, with_one_product, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import wider
 from xla_conformance.ops.sizes import SIZES, equal_size
@@ -21,6 +21,9 @@ from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 _T = ElementType
 PRECISIONS = ((), ("default", "default"), ("high", "high"), ("highest", "highest"), ("highest", "default"))
 BITS = ("even", "lhs", "rhs")
+ALL_BITS = ("all bits of lhs", "all bits of rhs")
+"""The terms of which one alone is not zero, so that all bits of an operand show in the results."""
+
 _ORDERS = ("bfc", "bcf", "fbc", "cfb", "fcb", "cbf")
 _NUMBERS = ("ascending", "rhs crossed", "lhs crossed")
 _AXES: dict[str, Any] = {
@@ -96,16 +99,19 @@ class _Dimensions:
     places=("minor",),
     result=("same", "wider"),
     other=OTHERS,
-    terms=("whole", "ends", "scales"),
+    terms=("whole", "ends", "scales", *ALL_BITS),
     **_AXES,
 )
 def _dot(p: Program, c: Choice) -> HloInstruction:
     d, made = _Dimensions(c), result_type(c.result, p.type)
     other = other_type(c.other, p.type)
     left, right = factors(d.terms, made, c.bits)
+    of_lhs, of_rhs = ([i for i in range(len(sizes)) if i not in at["c"]] for sizes, at in d.operands)
     if c.terms == "scales":
-        free = [[i for i in range(len(sizes)) if i not in at["c"]] for sizes, at in d.operands]
-        left, right = with_scales((left, right), (p.type, other), made, (free[0], free[1]), c.size % 2)
+        left, right = with_scales((left, right), (p.type, other), made, (of_lhs, of_rhs), c.size % 2)
+    if c.terms in ALL_BITS:
+        full = ALL_BITS.index(c.terms)
+        left, right = with_one_product((left, right), (p.type, other), made, (of_lhs, of_rhs), full)
     lhs = p.parameter(d.lhs, fill=with_ends(left) if c.terms == "ends" else left)
     rhs = p.parameter(d.rhs, other, with_ends(right) if c.terms == "ends" and other.is_integral else right)
     shape = p.shape(d.result(), made)
@@ -167,6 +173,7 @@ def _square_dot(p: Program, c: Choice) -> HloInstruction:
     lhs=("bfc", "cfb", "fbc"),
     rhs=("gbcf", "bfcg", "cgfb"),
     result=("same", "wider"),
+    terms=("whole", "all bits"),
     precision=PRECISIONS,
 )
 def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
@@ -184,6 +191,9 @@ def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
     rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": [last]}, c.numbers == "rhs crossed")
     made = result_type(c.result, p.type)
     left, right = factors(math.prod(contracting), made)
+    if c.terms == "all bits":
+        free = ([*lhs_at["b"], *lhs_at["f"]], [*rhs_at["b"], *rhs_at["f"], *rhs_at["g"]])
+        left, right = with_one_product((left, right), (p.type, p.type), made, free, c.size % 2)
     before = {"free": batch, "contracting": [*batch, *contracting[:-1]], "batch": batch[:-1]}[c.mode]
     prefix = before if c.prefix else []
     parts = _groups(ragged, c.groups, c.filled)
@@ -240,6 +250,7 @@ def _arranged(order: str, sizes: dict[str, list[int]], crossed: bool) -> tuple[l
     lhs=("bfc", "cfb", "fbc"),
     rhs=("gbcf", "bfcg", "cgfb"),
     result=("same",),
+    terms=("whole",),
     precision=((),),
 )
 def _square_ragged_dot(p: Program, c: Choice) -> HloInstruction:
@@ -267,6 +278,7 @@ def _square_ragged_dot(p: Program, c: Choice) -> HloInstruction:
     lhs=("bfc", "cfb"),
     rhs=("gbcf", "bfcg", "cgfb"),
     result=("same",),
+    terms=("whole",),
     precision=((),),
 )
 def _plain_ragged_dot(p: Program, c: Choice) -> HloInstruction:

@@ -10,7 +10,7 @@ from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.contraction import BITS, OTHERS, PRECISIONS, other_type, result_type
 from xla_conformance.ops.domains.window import WINDOW_AXES, window_of
-from xla_conformance.ops.fills import factors, with_ends, with_scales
+from xla_conformance.ops.fills import factors, with_ends, with_one_product, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
 from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Opcode, WindowDimension
@@ -40,7 +40,7 @@ _TYPES = [t for t in ElementType if t.is_array and t.has_zero]
     result=("same", "wider"),
     other=OTHERS,
     bits=BITS,
-    terms=("whole", "special", "scales"),
+    terms=("whole", "special", "scales", "all bits"),
     precision=PRECISIONS,
     kind=(None, "fprop", "dgrad", "wgrad"),
     **{axis: values for axis, values in WINDOW_AXES.items() if axis != "window"},
@@ -79,9 +79,11 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     made = result_type(c.result, p.type)
     left, right = factors(own["input_feature"] * math.prod(w.size for w in windows), made, c.bits)
     other = other_type(c.other, p.type)
+    free = ((numbers.input_batch,), (numbers.kernel_output_feature,))
     if c.terms == "scales":  # which differ between batches, and between output features
-        free = ((numbers.input_batch,), (numbers.kernel_output_feature,))
         left, right = with_scales((left, right), (p.type, other), made, free, c.size % 2)
+    if c.terms == "all bits":
+        left, right = with_one_product((left, right), (p.type, other), made, free, c.size % 2)
     result = [0] * (2 + c.spatial)
     result[numbers.output_batch], result[numbers.output_feature] = own["batch"], output_features
     for n, w, at in zip(space, windows, numbers.output_spatial, strict=True):

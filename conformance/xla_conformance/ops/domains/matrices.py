@@ -7,8 +7,8 @@ import numpy as np
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.domains.contraction import result_type
-from xla_conformance.ops.fills import Fill, factors, huge, whole, with_ends, with_scales
+from xla_conformance.ops.domains.contraction import ALL_BITS, result_type
+from xla_conformance.ops.fills import Fill, factors, huge, whole, with_ends, with_one_product, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
@@ -31,16 +31,18 @@ _EDGES = (Group(7, 8, 9), Group(15, 16, 17, 31, 32, 33), Group(63, 64, 65), Grou
     lhs=("fc", "cf"),
     rhs=("cf", "fc"),
     result=("same", "wider"),
-    terms=("whole", "special", "scales"),
+    terms=("whole", "special", "scales", *ALL_BITS),
 )
 def _matrices(p: Program, c: Choice) -> HloInstruction:
     made = result_type(c.result, p.type)
     left, right = factors(c.depth, made)
     if c.terms == "special":
         left, right = with_ends(left), with_ends(right)
+    free = ((c.lhs.index("f"),), (c.rhs.index("f"),))
     if c.terms == "scales":
-        free = ((c.lhs.index("f"),), (c.rhs.index("f"),))
         left, right = with_scales((left, right), (p.type, p.type), made, free, c.depth % 2)
+    if c.terms in ALL_BITS:
+        left, right = with_one_product((left, right), (p.type, p.type), made, free, ALL_BITS.index(c.terms))
     sizes = {"c": c.depth, "f": c.rows}
     lhs = p.parameter([sizes[k] for k in c.lhs], fill=left)
     rhs = p.parameter([{**sizes, "f": c.columns}[k] for k in c.rhs], fill=right)
@@ -58,7 +60,7 @@ def _matrices(p: Program, c: Choice) -> HloInstruction:
     places=("minor",),
     form=("c,c", Group("fc,c", "cf,c"), Group("c,cf", "c,fc"), Group("bc,bc", "bfc,bc")),
     result=("same", "wider"),
-    terms=("whole", "special", "scales"),
+    terms=("whole", "special", "scales", *ALL_BITS),
 )
 def _vectors(p: Program, c: Choice) -> HloInstruction:
     """Products of vectors, and of vectors and matrices."""
@@ -66,9 +68,12 @@ def _vectors(p: Program, c: Choice) -> HloInstruction:
     sizes = {"c": c.size, "f": 5, "b": 3}
     operands = []
     fills = factors(c.size, made)
+    lhs_free, rhs_free = ([i for i, kind in enumerate(kinds) if kind != "c"] for kinds in c.form.split(","))
     if c.terms == "scales":
-        lhs_free, rhs_free = ([i for i, kind in enumerate(kinds) if kind != "c"] for kinds in c.form.split(","))
         fills = with_scales(fills, (p.type, p.type), made, (lhs_free, rhs_free), c.size % 2)
+    if c.terms in ALL_BITS:
+        full = ALL_BITS.index(c.terms)
+        fills = with_one_product(fills, (p.type, p.type), made, (lhs_free, rhs_free), full)
     for kinds, fill in zip(c.form.split(","), fills, strict=True):
         given = with_ends(fill) if c.terms == "special" else fill
         operands.append(p.parameter([sizes[kind] for kind in kinds], fill=given))
