@@ -74,6 +74,15 @@ def device_attribute(device: Any, name: str) -> int:
     return int(call("cuDeviceGetAttribute", attribute, device))
 
 
+def create_pool(device: Any) -> Any:
+    """Creates a pool of the device's memory."""
+    properties = cuda.CUmemPoolProps()
+    properties.allocType = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    properties.location.id = int(device)
+    return call("cuMemPoolCreate", properties)
+
+
 def processor_of(ordinal: int) -> str:
     """Returns LLVM's name of a device's processor."""
     initialize()

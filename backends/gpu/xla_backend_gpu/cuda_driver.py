@@ -26,6 +26,7 @@ from xla_backend_gpu.cuda_calls import (
     call,
     check,
     count_devices,
+    create_pool,
     device_attribute,
     initialize,
     invoke,
@@ -86,24 +87,24 @@ class CudaDriver(Driver):
         self._device = call("cuDeviceGet", ordinal)
         self._processor_number = processor_number(processor_of(ordinal))
         self._context = call("cuDevicePrimaryCtxRetain", self._device)
-        self._closed = False
+        self._retained = [self._context]  # empty once the context is given back
+        self._is_closing = self._closed = False
+        self._in_use = deque[int]()  # a 1 for each memory, which may be in use for longer than the device is open
         self._recent: deque[str] = deque(maxlen=_RECENT)
         self._chunks: deque[PinnedChunk] = deque()
         self._chunk_count = 0
         self._lock = threading.Lock()
         self._capturing = threading.Lock()
-        self._pooled = bool(device_attribute(self._device, "MEMORY_POOLS_SUPPORTED"))
+        self._pool: Any = None  # one of our own, because the device's default pool is the whole process's
         with self._current():
             self._memory_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
             self._capture_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
-            if self._pooled:
-                pool = call("cuDeviceGetDefaultMemPool", self._device)
-                threshold = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-                call("cuMemPoolSetAttribute", pool, threshold, cuda.cuuint64_t((1 << 64) - 1))
-                self.has_peers = self._open_pool(pool, ordinal)
+            if device_attribute(self._device, "MEMORY_POOLS_SUPPORTED"):
+                self._pool = create_pool(self._device)
+                self.has_peers = self._open_pool(ordinal)
             self._description = self._describe()
 
-    def _open_pool(self, pool: Any, ordinal: int) -> bool:
+    def _open_pool(self, ordinal: int) -> bool:
         """Lets the other devices access this one's memory; returns whether there are others, and all of them can."""
         others = [call("cuDeviceGet", number) for number in range(count_devices()) if number != ordinal]
         grants = []
@@ -118,7 +119,7 @@ class CudaDriver(Driver):
             grant.flags = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
             grants.append(grant)
         if grants:
-            call("cuMemPoolSetAccess", pool, grants, len(grants))
+            call("cuMemPoolSetAccess", self._pool, grants, len(grants))
         return bool(grants)
 
     def _describe(self) -> DeviceDescription:
@@ -167,23 +168,33 @@ class CudaDriver(Driver):
     # -- memory ------------------------------------------------------------------------------------------------------
 
     def allocate(self, size: int) -> int | None:
+        pool, stream = self._pool, self._memory_stream
         with self._current():
-            made = cuda.cuMemAllocAsync(size, self._memory_stream) if self._pooled else cuda.cuMemAlloc(size)
+            made = cuda.cuMemAlloc(size) if pool is None else cuda.cuMemAllocFromPoolAsync(size, pool, stream)
             if made[0] == cuda.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
                 return None
-            address = int(check("cuMemAllocAsync" if self._pooled else "cuMemAlloc", made))
-            if self._pooled:  # any stream may use the memory
-                self._call("cuStreamSynchronize", self._memory_stream)
+            address = int(check("cuMemAlloc" if pool is None else "cuMemAllocFromPoolAsync", made))
+            self._in_use.append(1)
+            if pool is not None:  # any stream may use the memory
+                self._call("cuStreamSynchronize", stream)
             return address
 
     def free(self, address: int) -> None:
-        if self._closed or self.lost is not None:  # the memory was freed with the context
+        try:
+            if self.lost is None:  # otherwise the memory was freed with the context
+                with self._current():
+                    self._free(address)
+        finally:
+            self._in_use.pop()
+            self._release_unused()
+
+    def _free(self, address: int) -> None:
+        if self._pool is None:
+            self._call("cuMemFree", address)
             return
-        with self._current():
-            if self._pooled:
-                self._call("cuMemFreeAsync", address, self._memory_stream)
-            else:
-                self._call("cuMemFree", address)
+        self._call("cuMemFreeAsync", address, self._memory_stream)
+        self._call("cuStreamSynchronize", self._memory_stream)
+        self._call("cuMemPoolTrimTo", self._pool, 0)  # for other processes and libraries
 
     # -- streams -----------------------------------------------------------------------------------------------------
 
@@ -372,17 +383,35 @@ class CudaDriver(Driver):
 
     def unload(self, module: Any) -> None:
         """Frees a module, of which no kernel is enqueued any more."""
-        if not self._closed and self.lost is None:  # otherwise it was freed with the context
+        if self._retained and self.lost is None:  # otherwise it was freed with the context
             with contextlib.suppress(XlaError), self._current():
                 self._call("cuModuleUnload", module)
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
-            with contextlib.suppress(XlaError), self._current():
-                self.close_blas()
-                while self._chunks:
-                    self._call("cuMemFreeHost", self._chunks.popleft().address)
-                for stream in (self._memory_stream, self._capture_stream):
-                    self._call("cuStreamDestroy", stream)
-            cuda.cuDevicePrimaryCtxRelease(self._device)
+        if self._is_closing:
+            return
+        self._is_closing = True
+        with contextlib.suppress(XlaError), self._current():
+            self.close_blas()
+            while self._chunks:
+                self._call("cuMemFreeHost", self._chunks.popleft().address)
+            self._call("cuStreamDestroy", self._capture_stream)
+        self._closed = True
+        self._release_unused()
+
+    def _release_unused(self) -> None:
+        """Ends the pool, and gives the context back, once the device is closed and none of its memory is in use.
+
+        Other libraries may keep the context, and an array that they have imported keeps its memory.
+        """
+        if not self._closed or (self._in_use and self.lost is None):
+            return
+        try:
+            self._retained.pop()  # by one thread; without a lock, because finalizers call this anywhere
+        except IndexError:
+            return
+        with contextlib.suppress(XlaError), self._current():
+            self._call("cuStreamDestroy", self._memory_stream)
+            if self._pool is not None:
+                self._call("cuMemPoolDestroy", self._pool)
+        cuda.cuDevicePrimaryCtxRelease(self._device)

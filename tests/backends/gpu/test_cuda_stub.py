@@ -68,10 +68,49 @@ memory = driver.devices[0].emulated.memory
 del y, executable
 gc.collect()
 client.close()
-kinds = sorted({type(handle).__name__ for handle in driver.handles.values()} - {"tuple"})  # the pool is the device's
+kinds = sorted({type(handle).__name__ for handle in driver.handles.values()})
 print(json.dumps([memory.blocks(), len(driver.host_memory), kinds, driver.devices[0].retained]))
 """
     assert result(run(program)) == [[], 0, [], 0]
+
+
+def test_memory_that_the_core_gives_back_leaves_the_process(run: Run) -> None:
+    """The device's default pool is not used: the stub has none."""
+    program = """
+import ctypes
+def free():
+    found = ctypes.c_size_t(), ctypes.c_size_t()
+    driver.state.contexts.append(driver.devices[0])
+    driver.cuMemGetInfo(*map(ctypes.pointer, found))
+    driver.state.contexts.pop()
+    return found[0].value
+before = free()
+x = client.buffer_from_host(np.zeros(1 << 20, np.uint8))
+x.block_until_ready()
+assert free() <= before - (1 << 20)
+del x
+assert free() <= before - (1 << 20), "the core keeps it for the next array"
+assert client.devices[0].allocator.trim() >= 1 << 20
+print(json.dumps(before - free()))
+"""
+    assert result(run(program)) == 0
+
+
+def test_memory_outlives_a_closed_client_where_the_context_does(run: Run) -> None:
+    """Another library has the context too, and may have imported the array."""
+    program = """
+own = driver.devices[0]
+own.retained += 1
+x = client.buffer_from_host(X)
+x.block_until_ready()
+client.close()
+said = [len(own.emulated.memory.blocks()), own.retained]
+del x
+gc.collect()
+kinds = sorted({type(handle).__name__ for handle in driver.handles.values()})
+print(json.dumps([said, len(own.emulated.memory.blocks()), kinds, own.retained]))
+"""
+    assert result(run(program)) == [[1, 2], 0, [], 1]
 
 
 GRAPHS = """

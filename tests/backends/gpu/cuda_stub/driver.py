@@ -278,7 +278,9 @@ def cuDeviceCanAccessPeer(can, one, other):
 
 @function(POINTER(c_size_t), POINTER(c_size_t))
 def cuMemGetInfo(free, total):
-    free[0] = MEMORY - sum(size for _, size in current().emulated.memory.blocks())
+    pools = [pool for pool in handles.values() if isinstance(pool, Pool) and pool.device is current()]
+    used = sum(size for _, size in current().emulated.memory.blocks())
+    free[0] = MEMORY - used - sum(pool.kept + sum(pool.freed.values()) for pool in pools)
     total[0] = MEMORY
 
 
@@ -294,10 +296,27 @@ def cuMemAlloc(address, size):
     _allocate(address, size)
 
 
-@function(POINTER(c_uint64), c_size_t, c_void_p)
-def cuMemAllocAsync(address, size, stream):
+class Pool:
+    """A pool of a device's memory.
+
+    Attributes:
+        sizes: the allocations, by address.
+        freed: bytes whose release is enqueued, by the handle of the stream.
+        kept: bytes that are free, and that the process keeps until the pool is trimmed.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.kept = device, 0
+        self.sizes, self.freed = dict[int, int](), dict[int, int]()
+
+
+@function(POINTER(c_uint64), c_size_t, c_void_p, c_void_p)
+def cuMemAllocFromPoolAsync(address, size, pool, stream):
+    own = take(pool, Pool)
     require(take(stream, Stream).capture is None, CAPTURE_UNSUPPORTED)
+    require(own.device is current())
     _allocate(address, size)
+    own.sizes[address[0]] = size
 
 
 @function(c_uint64)
@@ -309,18 +328,30 @@ def cuMemFree(address):
 def cuMemFreeAsync(address, stream):
     """Frees the memory at once: a copy or a kernel that still uses it fails."""
     take(stream, Stream)
+    pool = next((p for p in handles.values() if isinstance(p, Pool) and address in p.sizes), None)
+    require(pool is not None)
     current().emulated.free(address)
+    assert pool is not None
+    pool.freed[stream] = pool.freed.get(stream, 0) + pool.sizes.pop(address)
 
 
-@function(POINTER(c_void_p), c_int, context=False)
-def cuDeviceGetDefaultMemPool(pool, number):
-    pool[0] = new(("pool", device(number)))
+@function(POINTER(c_void_p), POINTER(c_int * 4), context=False)
+def cuMemPoolCreate(pool, properties):
+    allocation, handle_types, location, number = properties[0]
+    require((allocation, handle_types, location) == (1, 0, 1))  # memory of a device, which no other process opens
+    pool[0] = new(Pool(device(number)))
 
 
-@function(c_void_p, c_int, c_void_p, context=False)
-def cuMemPoolSetAttribute(pool, attribute, value):
-    take(pool, tuple)
-    require(attribute == 4 and value)  # the release threshold
+@function(c_void_p, c_size_t, context=False)
+def cuMemPoolTrimTo(pool, size):
+    own = take(pool, Pool)
+    own.kept = min(own.kept, size)
+
+
+@function(c_void_p, context=False)
+def cuMemPoolDestroy(pool):
+    require(not take(pool, Pool).sizes)  # the driver would wait for their release
+    del handles[pool]
 
 
 @function(POINTER(c_void_p), c_size_t, c_uint)
@@ -389,7 +420,7 @@ class AccessDescription(ctypes.Structure):
 
 @function(c_void_p, POINTER(AccessDescription), c_size_t, context=False)
 def cuMemPoolSetAccess(pool, grants, count):
-    _, own = take(pool, tuple)
+    own = take(pool, Pool).device
     for grant in grants[:count]:
         require(grant.type == 1 and grant.flags == 3)  # a device, to read and write
         own.peers.add(device(grant.device).ordinal)
@@ -423,6 +454,8 @@ def cuStreamSynchronize(stream):
     require(own.capture is None, CAPTURE_UNSUPPORTED)
     own.queue.synchronize()
     own.device.check()
+    for pool in [p for p in handles.values() if isinstance(p, Pool)]:
+        pool.kept += pool.freed.pop(stream, 0)
 
 
 @function(c_void_p, c_void_p, c_uint)
