@@ -1,7 +1,7 @@
-"""Compares programs of two ops, where one takes the result of the other, with the reference evaluator.
+"""Compares programs of a few ops, where one takes the result of the other, with the reference evaluator.
 
-Passes rewrite such pairs: they drop conversions, merge transposes and turn comparisons around. Each op may be right
-alone.
+Passes rewrite such programs: they drop conversions, merge transposes, turn comparisons around, and replace patterns by
+one kernel. Each op may be right alone.
 """
 
 from __future__ import annotations
@@ -9,17 +9,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from xla_conformance.claims import held_types, not_supported
+from xla_conformance.failures import require_equal
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.compositions import Composition, compositions
 from xla_conformance.ops.contexts import Context, before_for, device_for, place, run
-from xla_core import Client
+from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
+from xla_core import Client, evaluate
+from xla_core.hlo import Tolerance
 from xla_core.target import TargetConfig
+
+_TOLERANCE = Tolerance(rtol=1e-5, atol=1e-5)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "composition" not in metafunc.fixturenames:
+        return
     config = metafunc.config
     every = config.getoption("xla_profile") != "quick"
     found = list(compositions(config.getoption("xla_seed"), every=every))
@@ -55,4 +63,23 @@ def test_one_op_after_another(
             arguments=arguments,
             operands=lambda number: composition.operands(module, arguments, number),
             seed=seed,
+        )
+
+
+@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.parametrize("resemblance", RESEMBLANCES, ids=lambda resemblance: resemblance.name.replace(" ", "-"))
+def test_a_pattern_and_what_looks_like_it(client: Client, resemblance: Resemblance, seed: int) -> None:
+    arguments = resemblance.arguments(seed)
+    for instead, module in resemblance.programs().items():
+        expected = [np.asarray(r) for r in evaluate(module, *arguments)]
+        sentence = f"The pattern {resemblance.name!r} gives its results."
+        if instead:
+            sentence = f"What looks like {resemblance.name!r}, with {instead!r} instead, gives results of its own."
+        require_equal(
+            sentence,
+            [np.asarray(r) for r in client.compile(module)(*arguments)],
+            expected,
+            module=module,
+            arguments=arguments,
+            tolerances=[_TOLERANCE if e.dtype.kind == "f" else None for e in expected],
         )

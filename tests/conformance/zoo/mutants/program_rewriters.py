@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
@@ -267,3 +269,22 @@ class DropsOutfeeds(_Rewriter):
     def rewrite(self, c, i):
         if i.opcode == "outfeed" and not i.user_count and not i.is_root:
             c.remove(i)
+
+
+@_rewrites("compiler.run-backend", "A product with the logistic function of any array is taken for silu.")
+class SilusOfTwoArrays(_Rewriter):
+    def rewrite(self, c, i):
+        if i.opcode != "multiply" or i.operand(1).opcode != "logistic" or i.operand(1).operand(0) is i.operand(0):
+            return None
+        return c.add("multiply", i.operand(0), c.add("logistic", i.operand(0)))
+
+
+@_rewrites("compiler.run-backend", "A running sum from the end is taken for one from the start.")
+class RunningSumsFromTheStart(_Rewriter):
+    def rewrite(self, c, i):
+        last = i.attribute("window")[-1] if i.opcode == "reduce-window" and len(i.operands) == 2 else None
+        if last is None or not 1 < last.size == i.operand(0).shape.dimensions[-1] or last.padding_low:
+            return None
+        turned = dataclasses.replace(last, padding_low=last.padding_high, padding_high=0)
+        window = (*i.attribute("window")[:-1], turned)
+        return c.add("reduce-window", *i.operands, window=window, to_apply=i.attribute("to_apply"))
