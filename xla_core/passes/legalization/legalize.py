@@ -20,7 +20,7 @@ from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.legalization.decompositions import decompositions_of, needs_of
 from xla_core.passes.legalization.float_normalization import has_narrow_types, lacks_of, widen
-from xla_core.passes.legalization.unmet import Unmet, refusal
+from xla_core.passes.legalization.unmet import Unmet, refusal, unknown_calls
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Rule, remove_dead, replace
 from xla_core.target import Lack, LackKind, Ok, Support, Unsupported
@@ -35,7 +35,8 @@ class Legalization(HloPass):
     """Rewrites the module until the target supports every instruction.
 
     `decompositions` are the target's own, which are tried before the core's. If `refuse` is False, instructions that
-    cannot be rewritten remain; otherwise `run` raises UnimplementedError.
+    cannot be rewritten remain, for the host; otherwise `run` raises UnimplementedError. It always does so for custom
+    calls that nobody has registered.
     """
 
     name = "legalize"
@@ -89,12 +90,15 @@ def legalize(
     """Legalizes a module in place; returns whether it changed. The arguments are those of `Legalization`.
 
     Raises:
-        UnimplementedError: `refuse` is True and some instructions cannot be rewritten; the error lists all of them.
+        UnimplementedError: `refuse` is True and some instructions cannot be rewritten, or there are custom calls that
+            the host doesn't know either; the error lists all of them.
     """
     if not refuse:
         supports = _without_partial_decompositions(module, supports, decompositions)
     changed, unmet = rewrite_unsupported(module, supports, decompositions)
-    if unmet and refuse:
+    if not refuse:
+        unmet = unknown_calls(unmet)  # the host can't run these either
+    if unmet:
         raise refusal(unmet)
     module.remove_unreachable_computations()
     return changed

@@ -51,6 +51,11 @@ class Unmet:
         return ", ".join(map(str, self.answer.lacks)) or self.answer.reason
 
 
+def unknown_calls(unmet: Sequence[Unmet]) -> list[Unmet]:
+    """Those of the instructions that the host can't run either: custom calls without a meaning."""
+    return [u for u in unmet if u.instruction.opcode == Opcode.CUSTOM_CALL and not _has_meaning(u.instruction)]
+
+
 def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
     """The error that the target can't run a program, with one line for each cause."""
     causes: dict[str, dict[HloInstruction, Unmet]] = {}  # cause -> instruction of the program -> what it lacks
@@ -64,7 +69,7 @@ def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
     first = unmet[0].instruction
     kind: type[UnimplementedError] = NeedsFallbackError
     hint = f'{WHAT_TO_ADD}, or compile with fallback="host"'
-    if all(u.instruction.opcode == Opcode.CUSTOM_CALL and not _has_meaning(u.instruction) for u in unmet):
+    if len(unknown_calls(unmet)) == len(unmet):
         kind, hint = UnimplementedError, hint_for_unknown(first.attribute("custom_call_target"))
     return kind(
         f"the target cannot run {counted(count, 'instruction')}, and no decomposition helps:\n" + "\n".join(listed),

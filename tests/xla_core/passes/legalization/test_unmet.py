@@ -6,7 +6,7 @@ import pytest
 
 from xla_core import parse
 from xla_core.errors import UnimplementedError
-from xla_core.hlo import parse_hlo
+from xla_core.hlo import parse_hlo, register_custom_call
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization import legalize
@@ -90,3 +90,16 @@ def test_a_parameter_has_the_place_of_its_function(argument: str) -> None:
     assert "source_line" not in str(module.entry.parameters[1])
     with pytest.raises(UnimplementedError, match=r"first k\S* = s16\[4\] parameter at mixed.mlir:2:3"):
         legalize(module, FEW.check)
+
+
+def test_a_call_that_nobody_knows_is_refused_where_the_host_helps_too() -> None:
+    body = '  s = f32[4] sine(x)\n  y = f32[4] custom-call(s), custom_call_target="CALL"\n  ROOT r = f32[4] negate(y)\n'
+    text = f"HloModule m\n\nENTRY e {{\n  x = f32[4] parameter(0)\n{body}}}\n"
+    with pytest.raises(UnimplementedError, match="there is no custom call 'nobody': y = ") as caught:
+        legalize(parse_hlo(text.replace("CALL", "nobody")), FEW.check, refuse=False)
+    assert "cannot run 1 instruction" in caught.value.message
+    assert "register_custom_call" in str(caught.value.hint)
+    module = parse_hlo(text.replace("CALL", "known_to_the_host"))
+    register_custom_call("known_to_the_host")(lambda context, instruction, values: values[0])
+    legalize(module, FEW.check, refuse=False)
+    assert {i.opcode for i in module.entry.instructions} >= {Opcode.SINE, Opcode.CUSTOM_CALL}
