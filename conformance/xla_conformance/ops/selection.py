@@ -51,7 +51,7 @@ def needed_rows(meets: Sequence[frozenset[Hashable]]) -> list[int]:
     counts = Counter(itertools.chain.from_iterable(meets))
     needed = []
     for row in sorted(range(len(meets)), key=lambda row: len(meets[row])):
-        if all(counts[one] > 1 for one in meets[row]):
+        if meets[row] and all(counts[one] > 1 for one in meets[row]):  # the row of a domain without axes meets nothing
             counts.subtract(meets[row])
         else:
             needed.append(row)
