@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from xla_core.cli.options import settings_option
+from xla_core.cli import options
 
 Backend = Annotated[
     str | None, typer.Option("--backend", "-b", metavar="B", help="The backend; default: that of xla.Client().")
@@ -28,7 +28,8 @@ Seed = Annotated[
     typer.Option(min=0, metavar="N", help="The seed of every random choice; default: 0, for stress a fresh one."),
 ]
 Settings = Annotated[
-    list[str] | None, settings_option("An option of the backend for the programs of the tests. VALUE is JSON or text.")
+    list[str] | None,
+    options.settings_option("An option of the backend for the programs of the tests. VALUE is JSON or text."),
 ]
 TestSeconds = Annotated[
     float | None, typer.Option(min=1.0, metavar="N", help="The time limit of a test; default: the profile's.")

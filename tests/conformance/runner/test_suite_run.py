@@ -594,7 +594,7 @@ def test_an_interrupted_run_leaves_a_partial_report(put_backend: Put, tmp_path: 
     assert process.returncode == 1
     assert "it was interrupted, so this report is partial" in printed
     document = read_document(report)
-    assert document["problem"] == "it was interrupted, so this report is partial"
+    assert document["problem"].startswith("it was interrupted, so this report is partial")
     assert document["not_run"] > 0
     assert document["conforms"] is None
     assert not document["passes"]

@@ -65,6 +65,7 @@ def test_jax_starts_without_loading_more_than_the_plugin() -> None:
             "xla_core.errors",
             "xla_core.interruptible",
             "xla_core.lazy_names",
+            "xla_core.package_version",
             "xla_core.pjrt",
             "xla_core.pjrt.jax_plugin",
             "xla_core.pjrt.jax_plugin.lazy_client",

@@ -273,7 +273,7 @@ def test_versions_that_there_are_not() -> None:
 
 
 def test_other_dialects_are_refused_by_name() -> None:
-    with pytest.raises(UnimplementedError, match=r"my\.op is no op of StableHLO's"):
+    with pytest.raises(UnimplementedError, match=r"my\.op is no op of StableHLO that portable artifacts can hold"):
         write_portable_artifact(parse_text(in_function('%0 = "my.op"(%a) : (tensor<f32>) -> tensor<f32>')))
 
 
