@@ -153,7 +153,7 @@ def _by_library(
         seconds = timer.seconds(lambda: executable.execute(arguments), budget=budget)
     except Exception as error:
         return failed("products", what, error)
-    return Row("products", what, f"{own / seconds:.2f}", note="times as fast as kernels of our own, in a program")
+    return Row("products", what, f"{own / seconds:.3g}", note="times as fast as kernels of our own, in a program")
 
 
 def speed(choice: Choice, seconds: float) -> Iterator[Row]:
