@@ -235,7 +235,8 @@ class PoolAllocator(Allocator):
             memories = self._take_pooled()
             while self._retired:
                 memories += self._retired.popleft()[0]
-            self._leaving = leaving = sum(memory.size for memory in memories)
+            leaving = sum(memory.size for memory in memories)
+            self._leaving += leaving
         if not memories:
             return 0
         try:

@@ -32,6 +32,8 @@ class IntegerNarrower(HloPass):
         self._narrow = {wide: narrow for wide, narrow in _NARROW.items() if wide not in own}
 
     def run(self, module: HloModule) -> bool:
+        if not self._narrow:
+            return False
         changed = False
         for computation in module.post_order():
             if any(self._is_wide(i) for i in computation.instructions):
