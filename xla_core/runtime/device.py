@@ -48,7 +48,8 @@ class Device(Handle):
         id: its index in `Client.devices`.
         local_ordinal: its number on the platform.
         lock: held while an execution acquires its arguments and enqueues its work, so that the work of executions is
-            not interleaved and no argument is deleted meanwhile.
+            not interleaved and no argument is deleted meanwhile. A thread that holds it must not wait for memory: the
+            work that would free some may need the lock. See `PoolAllocator.make_room`.
         dead: the error for every use of a device that was closed or belongs to a forked parent; else None.
     """
 
@@ -72,10 +73,10 @@ class Device(Handle):
         size = self.description.memory_bytes
         limit = int(size * _HOST_SHARE) if self.executor.features.host_addressable else size
         release = weakref.WeakMethod(self._release_idle_memory)
-        self.allocator = PoolAllocator(
-            self.executor, self.compute_stream, limit or None, lambda: idle_memory.watch(release)
-        )
         self.lock = threading.RLock()
+        self.allocator = PoolAllocator(
+            self.executor, self.compute_stream, limit or None, lambda: idle_memory.watch(release), _holds(self.lock)
+        )
         self._sizes: dict[int, tuple[Shape, int]] = {}  # by id(shape); the entry keeps the shape alive
         self.dead: XlaError | None = None
         self._open_parts: list[Callable[[], None]] = []  # what `close` has still to close
@@ -239,6 +240,20 @@ class HostMemory(Device):
 
     def __repr__(self) -> str:
         return f"<HostMemory of {self.device!r}>"
+
+
+def _holds(lock: threading.RLock) -> Callable[[], bool]:
+    """Returns a function that tells whether its caller holds `lock`."""
+    condition = threading.Condition(lock)
+
+    def holds() -> bool:
+        try:
+            condition.notify(0)  # wakes nobody, and refuses to work for those who don't hold the lock
+        except RuntimeError:
+            return False
+        return True
+
+    return holds
 
 
 def wait_for(event: Event, device: Device) -> None:

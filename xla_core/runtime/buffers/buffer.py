@@ -20,6 +20,7 @@ from xla_core.runtime.buffers.tracked_buffer import TrackedBuffer
 from xla_core.runtime.device import Device, wait_for
 from xla_core.runtime.host.event import ready_event
 from xla_core.runtime.host.work import raiser
+from xla_core.runtime.memory.memory_stats import ShortageError
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 
 _READY = ready_event()
@@ -332,10 +333,14 @@ class Buffer(TrackedBuffer):
 
     def _copied(self, device: Device, shape: Shape) -> Buffer:
         first, second = sorted((self.device, device), key=id)  # copies in both directions must not deadlock
-        with first.lock, second.lock:
-            copy = _written(device, shape, lambda stream, memory: stream.memcpy_d2d(memory, self.acquire(stream)))
-            self.add_usage(copy.definition_event or _READY)
-            return copy
+
+        def copy() -> Buffer:
+            with first.lock, second.lock:
+                copy = _write(device, shape, lambda stream, memory: stream.memcpy_d2d(memory, self.acquire(stream)))
+                self.add_usage(copy.definition_event or _READY)
+                return copy
+
+        return _with_room(device, copy)
 
     # -- Python ------------------------------------------------------------------------------------------------------
 
@@ -378,9 +383,25 @@ def check_raw_bytes(what: str, data: np.ndarray, offset: int, size: int, *, writ
 
 def _written(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemory], object]) -> Buffer:
     """Makes a buffer whose memory is filled by the work that `enqueue(stream, memory)` enqueues."""
+    return _with_room(device, lambda: _write(device, shape, enqueue))
+
+
+def _with_room(device: Device, make: Callable[[], Buffer]) -> Buffer:
+    """Returns what `make()` returns. It allocates under the device's lock, and is called again once there is room."""
+    attempt = 0
+    while True:
+        try:
+            return make()
+        except ShortageError as shortage:
+            device.allocator.make_room(shortage, attempt)
+            attempt += 1
+
+
+def _write(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemory], object]) -> Buffer:
     stream, allocator = device.h2d_stream, device.allocator
     space = shape.layout.memory_space if shape.layout is not None else 0
     with device.lock:
+        device.require_alive()  # another thread may have closed it meanwhile
         memory = allocator.allocate(device.byte_size(shape), space)
         # Pooled memory is reused in the compute stream's order, so earlier work there may still read it.
         free = device.compute_stream.finish()

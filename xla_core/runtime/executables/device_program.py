@@ -18,6 +18,7 @@ from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device
 from xla_core.runtime.host.event import ready_event
 from xla_core.runtime.host.stream import HostStream
+from xla_core.runtime.memory.memory_stats import ShortageError
 
 _READY = ready_event()
 
@@ -49,17 +50,19 @@ class DeviceProgram:
         run_options: RunOptions | None = None,
         non_donatable: Collection[int] = (),
         ends: list[Event] | None = None,
+        attempt: int = 0,
     ) -> tuple[Buffer, ...]:
         """Enqueues one execution and returns its results. This is the hot path of every call.
 
-        The event of the execution's end is appended to `ends`.
+        The event of the execution's end is appended to `ends`. `attempt` is the number of attempts before this one,
+        which found too little memory.
         """
         if arguments.__class__ is not list or len(arguments) != self.count:
             self._check_count(arguments)
         device = self.device
         if device.dead is not None:
             raise device.dead.with_traceback(None)
-        originals: dict[int, Buffer] = {}
+        given, originals = arguments, dict[int, Buffer]()
         for argument, shape in zip(arguments, self.shapes, strict=True):
             if argument.__class__ is not Buffer or argument.shape is not shape or argument.device is not device:
                 arguments, originals = self._adapted(arguments)  # may wait for a value, so the lock is not held
@@ -68,6 +71,8 @@ class DeviceProgram:
         waited = None
         foreign: list[Buffer] = []
         deferring = self.deferring if run_options is None else None
+        shortage: ShortageError | None = None
+        results: Sequence[DeviceMemory] = ()
         with self.lock:
             try:
                 if deferring is not None:
@@ -86,12 +91,17 @@ class DeviceProgram:
                     self._give_up_originals(originals, non_donatable)
                 else:
                     results = self.execute(run_options or self.run_options, memories)
+            except ShortageError as error:  # nothing is enqueued
+                shortage = error
             finally:
                 if deferring is not None:
                     deferring.is_deferring = False
                 done = self.finish()  # after a refused run too: its arguments may have poisoned the stream
             for argument in foreign:
                 argument.add_usage(done)
+        if shortage is not None:
+            device.allocator.make_room(shortage, attempt)
+            return self.run(given, run_options, non_donatable, ends, attempt + 1)
         if ends is not None:
             ends.append(done)
         event = None if done is _READY else done

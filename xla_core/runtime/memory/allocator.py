@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import math
 import threading
 from collections import deque
@@ -15,8 +16,8 @@ from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import Allocator, StreamExecutor
 from xla_core.checks import require_limit
-from xla_core.errors import InternalError
-from xla_core.runtime.memory.memory_stats import MemoryStats, exhausted_error
+from xla_core.errors import FailedPreconditionError, InternalError, XlaError
+from xla_core.runtime.memory.memory_stats import MemoryStats, ShortageError, exhausted_error
 
 _GRAIN = 256  # sizes are rounded up to a multiple of this; sizes of at least _LARGE to one of _LARGE_GRAIN
 _LARGE = 1 << 20
@@ -50,6 +51,8 @@ class PoolAllocator(Allocator):
 
     Args:
         on_growth: called when the allocator has more than 64 MiB from the device, which calls for `release_idle`.
+        must_not_wait: whether the calling thread holds a lock that the device's work may need, such as a function of
+            the host that makes a buffer. `allocate` then fails with ShortageError rather than waits for that work.
 
     Attributes:
         caches: objects that keep memory of this allocator for reuse. Their memory counts as pooled.
@@ -61,11 +64,13 @@ class PoolAllocator(Allocator):
         stream: Stream,
         limit: int | None = None,
         on_growth: Callable[[], None] = lambda: None,
+        must_not_wait: Callable[[], bool] = lambda: False,
     ) -> None:
         self._executor = executor
         self._stream = stream
         self._limit = limit
         self._on_growth = on_growth
+        self._must_not_wait = must_not_wait
         self._pool: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # by actual size
         self._asked: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # the same lists, by requested size
         self._idle: dict[int, list[DeviceMemory]] = {}  # pooled, not used since `release_idle`; by id of its pool
@@ -73,9 +78,8 @@ class PoolAllocator(Allocator):
         self._deferred: deque[tuple[object, list[Event]]] = deque()
         self.caches: list[MemoryCache] = []
         self._lock = threading.RLock()
-        self._trimming = threading.RLock()  # who finds no memory waits for what another thread gets back
         self._retired: deque[tuple[list[DeviceMemory], Event]] = deque()  # returned to the device after the event
-        self._leaving = 0  # bytes that `trim` returns to the device once the stream's work is done
+        self._leaving: list[list[DeviceMemory]] = []  # what threads in `trim` return once the stream's work is done
         self._reserved = 0
         self._peak = 0
         self._peak_in_use = 0
@@ -104,18 +108,38 @@ class PoolAllocator(Allocator):
         self._deferred.append((memory, events))
 
     def _allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory:
-        for attempt in range(3):
+        for attempt in itertools.count():
             with self._lock:
                 memory = self._try_allocate(size, memory_space, key)
             if memory is not None:
                 return memory
-            # Not under the lock: the work that is waited for may call functions of the host that ask for statistics.
-            if attempt == 1:
-                gc.collect()  # frees buffers in reference cycles
-                self.wait_for_deferred()
-            if attempt < 2:
+            shortage = ShortageError(size)
+            if self._must_not_wait():
+                raise shortage
+            self.make_room(shortage, attempt)
+        raise AssertionError("make_room raises in the end")
+
+    def make_room(self, shortage: ShortageError, attempt: int) -> None:
+        """Waits for memory that is in use or pooled, and returns it to the device: the caller then tries once more.
+
+        Args:
+            shortage: what `allocate` raised.
+            attempt: how often the caller has made room for this allocation before.
+
+        Raises:
+            ResourceExhaustedError: where there is no more to wait for.
+        """
+        cause: XlaError | None = None
+        if attempt <= 1 and not self._must_not_wait():
+            try:
+                if attempt:
+                    gc.collect()  # frees buffers in reference cycles
+                    self.wait_for_deferred()
                 self.trim()
-        raise exhausted_error(size, self._executor.ordinal, self, self.stats())
+                return
+            except FailedPreconditionError as error:  # a function of the host would wait for its own work
+                cause = error
+        raise exhausted_error(shortage.size, self._executor.ordinal, self, self.stats()) from cause
 
     def _try_allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory | None:
         """Returns memory of the pool or of the device, or None if neither has any."""
@@ -164,7 +188,7 @@ class PoolAllocator(Allocator):
     def _retire(self, wanted: int) -> None:
         """Returns the pool's excess memory to the device. Called before `wanted` more bytes are allocated there."""
         pooled = self._pooled()
-        self._peak_in_use = max(self._peak_in_use, self._reserved - pooled - self._leaving + wanted)
+        self._peak_in_use = max(self._peak_in_use, self._reserved - pooled - self._leaving_bytes() + wanted)
         bound = max(self._peak_in_use, _POOLED)
         if pooled <= bound:
             return
@@ -224,32 +248,40 @@ class PoolAllocator(Allocator):
             self._sweep()
 
     def trim(self) -> int:
-        """Waits for the stream's work, then returns pooled memory to the device. Returns the number of bytes."""
-        with self._trimming:
-            return self._trim()
+        """Waits for the stream's work, then returns pooled memory to the device. Returns the number of bytes.
 
-    def _trim(self) -> int:
+        No lock is held meanwhile: the work may call functions of the host that ask for memory or statistics.
+        """
         with self._lock:
             self._sweep()
             # Taken before the wait: work that is enqueued later may use memory that other threads free meanwhile.
-            memories = self._take_pooled()
+            own = self._take_pooled()
             while self._retired:
-                memories += self._retired.popleft()[0]
-            leaving = sum(memory.size for memory in memories)
-            self._leaving += leaving
-        if not memories:
+                own += self._retired.popleft()[0]
+            if own:
+                self._leaving.append(own)
+            leaving = list(self._leaving)
+        if not leaving:
             return 0
         try:
             self._stream.synchronize()
         except BaseException:
-            for memory in memories:
-                self.free(memory)
-            raise
-        else:
             with self._lock:
-                return self._give_back(memories)
-        finally:
-            self._leaving -= leaving
+                for memory in self._take_leaving([own]):
+                    self.free(memory)
+            raise
+        with self._lock:  # what other threads took before is unused, too, although they may still wait
+            return self._give_back(self._take_leaving(leaving))
+
+    def _take_leaving(self, taken: list[list[DeviceMemory]]) -> list[DeviceMemory]:
+        """Removes from `_leaving` those of `taken` that are still there, and returns their memory."""
+        chosen = {id(memories) for memories in taken}
+        found = [memories for memories in self._leaving if id(memories) in chosen]
+        self._leaving = [memories for memories in self._leaving if id(memories) not in chosen]
+        return list(itertools.chain(*found))
+
+    def _leaving_bytes(self) -> int:
+        return sum(memory.size for memories in self._leaving for memory in memories)
 
     def close(self) -> None:
         """Returns pooled memory to the device, and memory freed later at once. The stream's work must be done."""
@@ -258,6 +290,7 @@ class PoolAllocator(Allocator):
             self._sweep()
             while self._retired:
                 self._give_back(self._retired.popleft()[0])
+            self._give_back(self._take_leaving(self._leaving))
             self._give_back(self._take_pooled())
 
     def _take_pooled(self, size: float = math.inf) -> list[DeviceMemory]:
@@ -304,10 +337,10 @@ class PoolAllocator(Allocator):
     def stats(self) -> MemoryStats:
         with self._lock:
             self._sweep()
-            pooled = self._pooled() + self._leaving
+            pooled = self._pooled() + self._leaving_bytes()
             pooled += sum(memory.size for memories, _ in self._retired for memory in memories)
             return MemoryStats(self._reserved - pooled, pooled, self._peak, self._limit, self._allocations)
 
     def reset_after_fork(self) -> None:
-        """Replaces the locks, which other threads of the parent may have held."""
-        self._lock, self._trimming = threading.RLock(), threading.RLock()
+        """Replaces the lock, which another thread of the parent may have held."""
+        self._lock = threading.RLock()

@@ -52,6 +52,18 @@ class MemoryHolder:
         return None
 
 
+class ShortageError(ResourceExhaustedError):
+    """Memory is short now, in a thread that must not wait for some: `PoolAllocator.make_room` does without its lock.
+
+    Attributes:
+        size: the bytes that were asked for.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"no {format_bytes(size)} are free, and more must be waited for without the device's lock")
+        self.size = size
+
+
 def exhausted_error(size: int, ordinal: int, allocator: Allocator, stats: MemoryStats) -> ResourceExhaustedError:
     """Makes the error for a device without `size` free bytes. It lists what holds the allocator's memory."""
     holders = sorted(_holders(allocator), reverse=True)

@@ -14,6 +14,7 @@ from xla_core.errors import InternalError, ResourceExhaustedError
 from xla_core.runtime import HostEvent
 from xla_core.runtime.memory import idle_memory
 from xla_core.runtime.memory.allocator import PoolAllocator
+from xla_core.runtime.memory.memory_stats import ShortageError
 
 
 class Executor:
@@ -107,6 +108,39 @@ def test_a_trim_that_is_interrupted_loses_nothing() -> None:
     with pytest.raises(KeyboardInterrupt):
         pool.trim()
     assert pool.stats().bytes_pooled == 256
+
+
+def test_what_a_trim_waits_for_is_given_back_before_the_device_is_closed() -> None:
+    executor, stream = Executor(), Stream()
+    pool = PoolAllocator(executor, stream)
+    pool.free(pool.allocate(256))
+
+    def close() -> None:
+        pool.close()
+        assert not executor.live
+
+    stream.while_waiting = close
+    assert pool.trim() == 0
+    assert pool.stats().bytes_reserved == 0
+
+
+def test_who_must_not_wait_gets_an_error_until_there_is_room() -> None:
+    executor, stream = Executor(), Stream()
+    waits: list[int] = []
+    stream.while_waiting = lambda: waits.append(len(executor.live))
+    is_locked = True
+    pool = PoolAllocator(executor, stream, 1024, must_not_wait=lambda: is_locked)
+    pool.free(pool.allocate(1024))
+    with pytest.raises(ShortageError) as caught:
+        pool.allocate(512)
+    assert not waits
+    with pytest.raises(ResourceExhaustedError, match="has no 512 B"):
+        pool.make_room(caught.value, 0)
+    is_locked = False
+    pool.make_room(caught.value, 0)
+    is_locked = True
+    assert pool.allocate(512).size == 512
+    assert waits == [1]
 
 
 def test_a_device_that_gives_more_than_is_asked() -> None:
