@@ -15,6 +15,8 @@ class FaultKind(enum.StrEnum):
     UNINITIALIZED = "uninitialized"
     SHARED_MEMORY_RACE = "shared-memory race"
     BARRIER_DIVERGENCE = "barrier divergence"
+    UNFINISHED = "unfinished product"
+    MISSING_FENCE = "missing fence"
     ENDLESS = "endless"
     TRAP = "trap"
 

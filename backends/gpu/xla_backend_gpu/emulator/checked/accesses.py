@@ -51,6 +51,7 @@ class Accesses:
         self.sizes = {"shared": launch.shared_bytes, "local": launch.kernel.local_bytes}
         detector = PartialRaceDetector if has_partial_barriers(launch.kernel) else RaceDetector
         self.races = detector(threads, shared) if shared else None
+        self.stored: Callable[[Instruction, Indices, Array], None] | None = None  # learns of stores to shared memory
 
     def execute(self, instruction: Instruction, indices: Indices) -> None:
         """Executes an instruction whose effect is LOAD, STORE or ATOMIC."""
@@ -152,6 +153,8 @@ class Accesses:
             else:
                 self.tally.add("local_bytes", size * indices.size)
             offsets = offsets + space.owners[indices] * space.stride
+            if name == "shared" and store and self.stored is not None:
+                self.stored(instruction, indices, offsets[:, None] + np.arange(size))
         return offsets
 
     def _global_offsets(self, instruction: Instruction, where: Array, size: int, indices: Indices) -> Indices:

@@ -94,6 +94,8 @@ class AsynchronousCopies:
                 shared, octets = self.accesses.spaces["shared"], copies.octets[ends]
                 shared.initialized[octets] = copies.known[ends]
                 self._write(instruction, copies.threads[ends], octets)
+                if self.accesses.stored is not None:
+                    self.accesses.stored(instruction, copies.threads[ends], octets)
             if not ends.all():
                 rest = ~ends
                 still.append(

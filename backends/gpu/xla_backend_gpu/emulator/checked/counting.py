@@ -56,6 +56,17 @@ class Tally:
         starts = np.flatnonzero(np.diff(group, prepend=-1))
         self.add("shared_bank_conflicts", (np.maximum.reduceat(passes, starts) - 1).sum())
 
+    def matrix_access(self, places: Array) -> None:
+        """Counts the reads of matrices by warpgroups, given the places of their chunks of 16 bytes.
+
+        The axes are those of the warpgroups, the rows and the chunks of a row. A read takes eight rows.
+        """
+        groups, rows, chunks = places.shape
+        self.add("shared_accesses", groups * rows // 8 * chunks)
+        banks = places.reshape(groups, rows // 8, 8, chunks) // 16 % 8
+        passes = (banks[..., None] == np.arange(8)).sum(axis=2).max(axis=-1)
+        self.add("shared_bank_conflicts", (passes - 1).sum())
+
 
 def _distinct(keys: Array) -> int:
     """Returns the number of distinct keys. It is fast for sorted keys, which are frequent."""

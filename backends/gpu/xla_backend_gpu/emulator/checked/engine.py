@@ -7,6 +7,7 @@ import numpy as np
 from xla_backend_gpu.emulator.checked.accesses import Accesses
 from xla_backend_gpu.emulator.checked.copies import AsynchronousCopies
 from xla_backend_gpu.emulator.checked.counting import Tally
+from xla_backend_gpu.emulator.checked.group_products import GroupProducts, has_group_instructions
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 from xla_backend_gpu.emulator.checked.undefined import UndefinedValues
 from xla_backend_gpu.emulator.checked.waiting import Barriers, Lanes, split_complete
@@ -15,14 +16,14 @@ from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.launch import Launch
 from xla_backend_gpu.emulator.ptx.dataflow import targets
 from xla_backend_gpu.emulator.ptx.program import Instruction
-from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table import GROUP_EFFECTS, Effect
 from xla_core.errors import UnimplementedError
 
 _THREADS_AT_ONCE = 8192
 _GOES_ON = frozenset(
     {
         *(Effect.VALUE, Effect.LOAD, Effect.STORE, Effect.ATOMIC, Effect.NOTHING),
-        *(Effect.COPY, Effect.COMMIT, Effect.AWAIT),
+        *(Effect.COPY, Effect.COMMIT, Effect.AWAIT, Effect.PROXY_FENCE),
     }
 )
 """The effects after which a thread executes the next instruction."""
@@ -56,6 +57,10 @@ class _Blocks:
         self.accesses = Accesses(launch, self.threads, tally, self.undefined, self.fault)
         self.copies = AsynchronousCopies(self.threads, self.accesses, self.undefined)
         self.barriers = Barriers(self.threads, self.fault)
+        self.products: GroupProducts | None = None
+        if has_group_instructions(launch.kernel):
+            self.products = GroupProducts(launch.kernel, self.threads, self.accesses, self.undefined, self.fault)
+            self.accesses.stored = self.products.stored
         self.groups: dict[int, Indices] = {0: self.threads.all}
         self.lanes_waiting: dict[int, Indices] = {}
         self.executed = np.zeros(self.threads.count, np.int64)  # in loops
@@ -101,8 +106,12 @@ class _Blocks:
             return True
         if self.lanes_waiting:
             position, indices = next(iter(self.lanes_waiting.items()))
-            detail = "lanes in its mask never reach the instruction"
-            raise self.fault(FaultKind.BARRIER_DIVERGENCE, detail, int(indices[0]), self.instructions[position])
+            instruction = self.instructions[position]
+            others = (
+                "threads of its warpgroup" if instruction.definition.effect in GROUP_EFFECTS else "lanes in its mask"
+            )
+            detail = f"{others} never reach the instruction"
+            raise self.fault(FaultKind.BARRIER_DIVERGENCE, detail, int(indices[0]), instruction)
         stuck = self.barriers.stuck(self.instructions)
         if stuck is not None:
             raise stuck
@@ -133,6 +142,12 @@ class _Blocks:
 
     def _effect(self, instruction: Instruction, position: int, indices: Indices) -> int | None:
         effect = instruction.definition.effect
+        if self.products is not None:
+            self.products.check_registers(instruction, position, indices)
+            if effect in GROUP_EFFECTS:
+                return self._group(self.products, instruction, position, indices)
+            if effect is Effect.PROXY_FENCE:
+                self.products.show_stores(indices)
         if effect is Effect.VALUE:
             sources = self.threads.sources(instruction, indices)
             self.undefined.computed(instruction, indices)
@@ -197,6 +212,18 @@ class _Blocks:
             self.threads.put_results(instruction, results, complete)
             if self.accesses.races is not None:
                 self.accesses.races.warp_barrier(complete)
+        self._join(position + 1, complete)
+        return None
+
+    def _group(self, products: GroupProducts, instruction: Instruction, position: int, indices: Indices) -> int | None:
+        """Executes an instruction of warpgroups. Threads wait until all of their warpgroup have arrived."""
+        if position in self.lanes_waiting:
+            indices = np.sort(np.concatenate([self.lanes_waiting.pop(position), indices]))
+        complete, waiting = products.split_complete(indices)
+        if waiting.size:
+            self.lanes_waiting[position] = waiting
+        if complete.size:
+            products.execute(instruction, complete)
         self._join(position + 1, complete)
         return None
 

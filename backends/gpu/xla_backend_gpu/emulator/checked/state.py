@@ -168,7 +168,7 @@ class Threads:
         return [
             self.get(operand, spec.type_of(instruction.types), indices)
             for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
-            if not spec.written and spec.is_typed and operand is not None
+            if spec.is_read and spec.is_typed and operand is not None
         ]
 
     def put_results(

@@ -9,6 +9,7 @@ from xla_backend_gpu.emulator.fast.operands import Operands, context_word
 from xla_backend_gpu.emulator.ptx.program import Address, Immediate, Instruction, Kernel, Register, Symbol, Vector
 from xla_backend_gpu.emulator.spaces import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.group_matrices import CHUNK
 from xla_backend_gpu.emulator.table.matrix_loads import ROW_BYTES, row_lanes
 from xla_backend_gpu.emulator.table.warp import LANES
 from xla_core.codegen.llvm import IrBuilder, Value
@@ -30,6 +31,8 @@ def _places(instruction: Instruction) -> list[tuple[str, int]]:
     if definition.effect is Effect.COPY:
         size = _copied(instruction)
         return [("shared", size), ("global", size), ("global", 1)]
+    if definition.effect is Effect.GROUP_PRODUCT:
+        return [("shared", CHUNK)]
     return [("shared", ROW_BYTES)] if definition.loads_rows else []
 
 
@@ -101,7 +104,7 @@ class Accesses:
             if not isinstance(base, Symbol):
                 raise UnimplementedError(f"line {instruction.line}: a parameter's address in a register")
             return self.b.gep("i8", self.parameters, self.b.int_(base.variable.address + base.offset))
-        return self._checked(self._where(address), instruction.space, _size(instruction))
+        return self.checked(self._where(address), instruction.space, _size(instruction))
 
     def _where(self, address: Address) -> Value:
         b, base = self.b, address.base
@@ -111,7 +114,7 @@ class Accesses:
             return b.add(b.resize(self.operands.load_register(base), "i64", signed=False), b.int_(address.offset))
         return b.int_(base.value + address.offset)
 
-    def _checked(self, where: Value, space: str, size: int, align: int = 0) -> Value:
+    def checked(self, where: Value, space: str, size: int, align: int = 0) -> Value:
         """Emits the checks of an access, and returns its address on the host. By default it is aligned to its size."""
         b = self.b
         start, offset, end = self._region(where, space, size)
@@ -169,19 +172,19 @@ class Accesses:
         """Emits an asynchronous copy, which is done at once. Bytes beyond the source are filled with zeros."""
         b, size = self.b, _copied(instruction)
         to, source = (o for o in instruction.operands if isinstance(o, Address))
-        target = self._checked(self._where(to), "shared", size)
+        target = self.checked(self._where(to), "shared", size)
         if instruction.operands[3] is None:
-            self._move(target, self._checked(self._where(source), "global", size), size)
+            self._move(target, self.checked(self._where(source), "global", size), size)
             return
         given = self.operands.sources(instruction)[-1]
         where = self._where(source)
         whole = b.icmp("uge", given, b.int_(size, "i32"))
         with b.if_(whole):
-            self._move(target, self._checked(where, "global", size), size)
+            self._move(target, self.checked(where, "global", size), size)
         with b.if_(b.not_(whole)):
             b.store(b.int_(0, f"i{8 * size}"), target, align=size)
             loop, _ = b.open_loop(b.int_(0), b.cast("zext", given, "i64"), name="byte")
-            octet = self._checked(b.add(where, loop.index), "global", 1)
+            octet = self.checked(b.add(where, loop.index), "global", 1)
             b.store(b.load("i8", octet), b.gep("i8", target, loop.index))
             b.close_loop(loop)
 
@@ -195,7 +198,7 @@ class Accesses:
         lane = b.binary("and", self.operands.indices["thread"], b.int_(LANES - 1, "i32"))
         where = self._where(address)
         with b.if_(b.icmp("ult", lane, b.int_(row_lanes(instruction), "i32"))):
-            start = self._checked(where, "shared", ROW_BYTES)
+            start = self.checked(where, "shared", ROW_BYTES)
             for number, place in enumerate(places):
                 word = b.load("i32", b.gep("i8", start, b.int_(4 * number)), align=4)
                 b.store(b.cast("zext", word, "i64"), place, align=8)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from xla_backend_gpu.emulator.ptx.dataflow import live_after
 from xla_backend_gpu.emulator.ptx.program import Kernel, Register
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.group_products import FRAGMENTS, GATHERED
 from xla_backend_gpu.emulator.table.matrix_loads import ROW_WORDS
 
 
@@ -91,9 +92,12 @@ class StateLayout:
         most_operands = most_results = 0
         for position in live:
             definition = kernel.instructions[position].definition
-            count = ROW_WORDS if definition.loads_rows else sum(not o.written for o in definition.operands)
-            most_operands = max(most_operands, count)
-            most_results = max(most_results, sum(o.written for o in definition.operands))
+            operands, results = sum(o.is_read for o in definition.operands), sum(o.written for o in definition.operands)
+            if definition.loads_rows:
+                operands = ROW_WORDS
+            elif definition.shares_fragments:
+                operands, results = FRAGMENTS, GATHERED
+            most_operands, most_results = max(most_operands, operands), max(most_results, results)
         results = StateLayout.OPERANDS + 8 * most_operands
         registers = results + 8 * most_results
         kept = sorted({r.index for each in live.values() for r in each})
@@ -111,5 +115,5 @@ class StateLayout:
         )
 
 
-WAITING = {Effect.BARRIER: 1, Effect.WARP: 2}
+WAITING = {Effect.BARRIER: 1, Effect.WARP: 2, Effect.GROUP_PRODUCT: 2}
 """The values of `waits_for`."""

@@ -227,5 +227,5 @@ _Typed = tuple[tuple[int, PtxType], ...]
 def _typed_operands(definition: Definition, types: tuple[PtxType, ...]) -> tuple[_Typed, _Typed]:
     """Returns the places and the types of the values that are read, and of the operands that are written."""
     specs = list(enumerate(definition.operands))
-    read = tuple((place, spec.type_of(types)) for place, spec in specs if not spec.written and spec.is_typed)
+    read = tuple((place, spec.type_of(types)) for place, spec in specs if spec.is_read and spec.is_typed)
     return read, tuple((place, spec.type_of(types)) for place, spec in specs if spec.written)

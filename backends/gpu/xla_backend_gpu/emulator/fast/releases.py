@@ -15,6 +15,7 @@ from xla_backend_gpu.emulator.fast.thread_function import value_bits
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
 from xla_backend_gpu.emulator.ptx.types import TYPES
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.group_products import FRAGMENTS
 from xla_backend_gpu.emulator.table.matrix_loads import ROW_WORDS
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
@@ -123,7 +124,7 @@ def _alike(kernel: Kernel, layout: StateLayout) -> list[tuple[Instruction, list[
     found: dict[Hashable, tuple[Instruction, list[int]]] = {}
     for number, position in enumerate(layout.sites, 1):
         one = kernel.instructions[position]
-        if one.definition.effect is Effect.WARP:
+        if one.definition.effect is Effect.WARP or one.definition.shares_fragments:
             present = tuple(operand is not None for operand in one.operands)
             key = (id(one.definition), one.types, tuple(one.modifiers.items()), present)
             found.setdefault(key, (one, []))[1].append(number)
@@ -147,10 +148,12 @@ def _release_site(
     types = [
         spec.type_of(instruction.types)
         for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
-        if spec.is_typed and not spec.written and operand is not None
+        if spec.is_typed and spec.is_read and operand is not None
     ]
     if instruction.definition.loads_rows:
         types = [TYPES["b32"]] * ROW_WORDS
+    elif instruction.definition.shares_fragments:
+        types = [TYPES["b32"]] * FRAGMENTS
     operand_types = [t.ir for t in types]
     here = b.load("i32", arrived)
     mask = b.int_(-1, "i32")
@@ -160,8 +163,7 @@ def _release_site(
     missing = b.binary("and", b.binary("and", mask, b.load("i32", alive)), b.not_(here))
     complete = b.icmp("eq", missing, b.int_(0, "i32"))
     b.store(b.select(complete, members, b.int_(0, "i32")), arrived)
-    results = [spec.type_of(instruction.types) for spec in instruction.definition.operands if spec.written]
-    if not results:
+    if not any(spec.written for spec in instruction.definition.operands):
         return
     with b.if_(complete):
         loop, _ = b.open_loop(b.int_(0, "i32"), lanes, name="member")

@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_backend_gpu.emulator.fast.accesses import Accesses
+from xla_backend_gpu.emulator.fast.group_products import emit_product
 from xla_backend_gpu.emulator.fast.layout import WAITING, Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import Known, Operands, context_word
 from xla_backend_gpu.emulator.ptx.dataflow import continued, kept_in_memory, leaders, targets
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.group_products import FRAGMENTS, GATHERED
 from xla_backend_gpu.emulator.table.matrix_loads import ROW_WORDS
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.errors import UnimplementedError
@@ -157,6 +159,7 @@ class _ThreadFunction:
                 for place, register in enumerate(live):
                     bits = self._load_state("i64", layout.registers + 8 * place)
                     self.operands.store_register(register, b.cast("trunc", bits, f"i{register.bits}"))
+            self.position = position
             self._take_results(self.kernel.instructions[position])
             b.branch(self.blocks[position + 1])
         b.block = entry
@@ -164,6 +167,11 @@ class _ThreadFunction:
 
     def _take_results(self, instruction: Instruction) -> None:
         place = self.layout.results
+        if instruction.definition.shares_fragments:
+            words = [self._load_state("i64", place + 8 * n) for n in range(GATHERED)]
+            fragments = [self.b.cast("trunc", word, "i32") for word in words]
+            emit_product(self.b, self.operands, self.accesses, instruction, fragments)
+            return
         for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
             if spec.written:
                 type_ = spec.type_of(instruction.types)
@@ -215,6 +223,8 @@ class _ThreadFunction:
         elif effect is Effect.TRAP:
             self._add_fault(Faults.TRAP, b.int_(0), b.bool_(False))
             b.branch(self.faulted)
+        elif effect is Effect.GROUP_PRODUCT and not instruction.definition.shares_fragments:
+            emit_product(b, self.operands, self.accesses, instruction)
         elif effect in WAITING:
             self._wait(instruction)
 
@@ -252,7 +262,11 @@ class _ThreadFunction:
         """Emits code that saves the live registers and returns to the driver."""
         b, layout = self.b, self.layout
         number = layout.sites.index(self.position) + 1
-        for place, value in enumerate(self.operands.sources(instruction)):
+        sources = self.operands.sources(instruction)
+        if instruction.definition.shares_fragments:
+            first = sum(o.written for o in instruction.definition.operands)
+            sources = sources[first : first + FRAGMENTS]
+        for place, value in enumerate(sources):
             bits = b.bitcast(value, f"i{value_bits(value)}")
             b.store(b.cast("zext", bits, "i64"), self._state(layout.OPERANDS + 8 * place), align=8)
         if instruction.definition.loads_rows:

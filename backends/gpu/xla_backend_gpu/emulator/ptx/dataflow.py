@@ -45,8 +45,8 @@ def writes(instruction: Instruction) -> list[Register]:
 def _places(definition: Definition) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Returns the places of the operands that are read, and of those that are written."""
     places = range(len(definition.operands))
-    written = [operand.written for operand in definition.operands]
-    return tuple(p for p in places if not written[p]), tuple(p for p in places if written[p])
+    operands = definition.operands
+    return tuple(p for p in places if operands[p].is_read), tuple(p for p in places if operands[p].written)
 
 
 def _add_registers(found: list[Register], instruction: Instruction, places: Iterable[int]) -> list[Register]:
@@ -80,20 +80,17 @@ def successors(instructions: Sequence[Instruction], position: int) -> list[int]:
     return targets(instruction) + ([] if always_leaves else [position + 1])
 
 
-_ENDS = (Effect.BRANCH, Effect.EXIT, Effect.TRAP, Effect.BARRIER, Effect.WARP)
+_ENDS = (Effect.BRANCH, Effect.EXIT, Effect.TRAP)
 
 
 def leaders(kernel: Kernel) -> list[int]:
     """Returns the first instructions of all basic blocks, in order. A barrier also ends a basic block."""
     found = {0}
     for position, instruction in enumerate(kernel.instructions):
-        if instruction.definition.effect in _ENDS:
+        if instruction.definition.effect in _ENDS or instruction.definition.waits:
             found.update(targets(instruction))
             found.add(position + 1)
     return sorted(p for p in found if p < len(kernel.instructions))
-
-
-_WAITS = (Effect.BARRIER, Effect.WARP)
 
 
 def continued(kernel: Kernel, starts: Sequence[int]) -> dict[int, int]:
@@ -107,7 +104,7 @@ def continued(kernel: Kernel, starts: Sequence[int]) -> dict[int, int]:
     for start, end in zip(starts, [*starts[1:], len(instructions)], strict=True):
         following = successors(instructions, end - 1)
         entries.update(following)
-        if instructions[end - 1].definition.effect not in _WAITS:
+        if not instructions[end - 1].definition.waits:
             came_from.update(dict.fromkeys((s for s in following if s > start), start))
     return {start: before for start, before in came_from.items() if entries[start] == 1}
 
@@ -137,9 +134,9 @@ def kept_in_memory(kernel: Kernel, starts: Collection[int], before: Mapping[int,
 
 
 def live_after(kernel: Kernel) -> dict[int, list[Register]]:
-    """Returns the live registers after each barrier and each warp instruction."""
+    """Returns the registers that are live after each instruction where threads wait."""
     instructions = kernel.instructions
-    waits = [p for p, i in enumerate(instructions) if i.definition.effect in _WAITS]
+    waits = [p for p, i in enumerate(instructions) if i.definition.waits]
     if not waits:
         return {}
     starts = leaders(kernel)
@@ -161,7 +158,11 @@ def live_after(kernel: Kernel) -> dict[int, list[Register]]:
             if live != live_in[start]:
                 live_in[start] = live
                 changed = True
-    return {position: [kernel.registers[i] for i in _bits(after(position))] for position in waits}
+    found = {position: after(position) for position in waits}
+    for position in waits:
+        if instructions[position].definition.shares_fragments:  # the rest of the operands is read after the wait
+            found[position] |= _effects(instructions[position : position + 1])[0]
+    return {position: [kernel.registers[i] for i in _bits(registers)] for position, registers in found.items()}
 
 
 def _effects(block: Sequence[Instruction]) -> tuple[int, int]:

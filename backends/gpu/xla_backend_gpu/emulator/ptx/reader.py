@@ -297,7 +297,8 @@ class _Body:
             return
         operands = self._operands()
         count = len(operands)
-        found_entry = find(mnemonic, count)
+        braces = tuple(len(g[0].elements) if isinstance(g[0], Vector) else 0 for g in operands)
+        found_entry = find(mnemonic, count, braces)
         if found_entry is None:
             raise tokens.error(
                 f"the emulator does not support {mnemonic} with {count} operands",

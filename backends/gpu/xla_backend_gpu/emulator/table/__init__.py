@@ -7,6 +7,7 @@ from xla_backend_gpu.emulator.table import (
     conversions,
     floats,
     functions,
+    group_products,
     integers,
     matrix,
     matrix_loads,
@@ -15,9 +16,9 @@ from xla_backend_gpu.emulator.table import (
     unsupported,
     warp,
 )
-from xla_backend_gpu.emulator.table.definition import TABLE, Definition, Effect, OperandSpec, find
+from xla_backend_gpu.emulator.table.definition import GROUP_EFFECTS, TABLE, Definition, Effect, OperandSpec, find
 
-__all__ = ["TABLE", "Definition", "Effect", "OperandSpec", "find"]
+__all__ = ["GROUP_EFFECTS", "TABLE", "Definition", "Effect", "OperandSpec", "find"]
 
 _GROUPS = (
     bits,
@@ -26,6 +27,7 @@ _GROUPS = (
     conversions,
     floats,
     functions,
+    group_products,
     integers,
     matrix,
     matrix_loads,

@@ -18,10 +18,13 @@ for _name in ("bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync"):
 for _syntax in (
     "membar.level=cta/gl/sys",
     "fence.sem?.scope",
-    "fence.proxy.kind=alias/async/async.global/tensormap",
+    "fence.proxy.async.global",
+    "fence.proxy.kind=alias/tensormap",
     "nanosleep.u32 t",
     "griddepcontrol.action=wait/launch_dependents",
     "prefetch.space?.level=L1/L2 a:mem",
     "setmaxnreg.action=inc/dec.sync.aligned.u32 n",
 ):
     define(_syntax, effect=Effect.NOTHING)
+
+define("fence.proxy.async.space=shared::cta/shared::cluster?", effect=Effect.PROXY_FENCE)

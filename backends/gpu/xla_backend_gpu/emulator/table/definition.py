@@ -23,6 +23,11 @@ class Effect(enum.Enum):
     COMMIT = enum.auto()  # makes a group of the thread's copies since the last one
     AWAIT = enum.auto()  # waits until at most this many groups of copies are unfinished
     BARRIER = enum.auto()  # waits for the threads of the block
+    PROXY_FENCE = enum.auto()  # shows the thread's stores to shared memory to products of warpgroups
+    GROUP_FENCE = enum.auto()  # orders the use of registers before products of the warpgroup
+    GROUP_PRODUCT = enum.auto()  # starts a product that the four warps of a warpgroup compute together
+    GROUP_COMMIT = enum.auto()  # makes a group of the warpgroup's products since the last one
+    GROUP_AWAIT = enum.auto()  # waits until at most this many groups of products are unfinished
     BRANCH = enum.auto()
     EXIT = enum.auto()
     TRAP = enum.auto()
@@ -30,9 +35,15 @@ class Effect(enum.Enum):
     UNSUPPORTED = enum.auto()  # is read, and refused when a kernel that has it is launched
 
 
+GROUP_EFFECTS = frozenset({Effect.GROUP_FENCE, Effect.GROUP_PRODUCT, Effect.GROUP_COMMIT, Effect.GROUP_AWAIT})
+"""The effects of instructions that the threads of a warpgroup execute together."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class OperandSpec:
     """An operand of a definition: its name, its kind, whether it is written, and whether it may be absent.
+
+    An operand that is updated is written, and read before.
 
     An operand in a vector is one of several registers in braces, of which each is an operand of its own.
 
@@ -51,6 +62,11 @@ class OperandSpec:
     optional: bool = False
     after_bar: bool = False
     in_vector: bool = False
+    updated: bool = False
+
+    @property
+    def is_read(self) -> bool:
+        return self.updated or not self.written
 
     @property
     def is_typed(self) -> bool:
@@ -105,12 +121,24 @@ class Definition:
         return self.effect is Effect.WARP and any(operand.kind == "mem" for operand in self.operands)
 
     @property
+    def shares_fragments(self) -> bool:
+        """Whether the lanes of a warp give each other the registers of A, of a product of warpgroups."""
+        return self.effect is Effect.GROUP_PRODUCT and any(o.in_vector and not o.written for o in self.operands)
+
+    @property
+    def waits(self) -> bool:
+        """Whether threads wait for others there in the fast engine."""
+        return self.effect in (Effect.BARRIER, Effect.WARP) or self.shares_fragments
+
+    @property
     def has_mask(self) -> bool:
         """Whether the last operand names the lanes that take part. Without it, all lanes of the warp do."""
         return bool(self.operands) and self.operands[-1].name == "mask"
 
-    def match(self, modifiers: list[str], operand_count: int) -> tuple[dict[str, str], tuple[PtxType, ...]] | None:
-        """Returns the chosen modifiers and types if an instruction has this syntax, else None."""
+    def match(
+        self, modifiers: list[str], operand_count: int, braces: tuple[int, ...] = ()
+    ) -> tuple[dict[str, str], tuple[PtxType, ...]] | None:
+        """Returns the chosen modifiers and types if an instruction has this syntax, else None. See `find`."""
         chosen: dict[str, str] = {}
         types: list[PtxType] = []
         position = 0
@@ -128,7 +156,18 @@ class Definition:
         plain = sum(not o.after_bar for o in self.operands)
         if position < len(modifiers) or not least <= operand_count <= plain:
             return None
+        if any(wanted not in (0, given) for wanted, given in zip(self._braces(), braces, strict=False)):
+            return None
         return chosen, tuple(types)
+
+    def _braces(self) -> list[int]:
+        """Returns how many registers in braces each operand of an instruction is, or 0 where there are no braces."""
+        found: list[int] = []
+        for operand in self.operands:
+            if not operand.after_bar:
+                found.append(0)
+            found[-1] += operand.in_vector
+        return found
 
 
 TABLE: dict[str, list[Definition]] = {}
@@ -186,7 +225,7 @@ def define(
     The syntax is similar to that of PTX's manual: `add.rnd?.ftz?.float d, a, b`. A modifier is the name of a class in
     `CLASSES`, a type, named alternatives `name=a/b`, or a word that stands for itself. An operand is a name, with
     `:kind` unless its kind is the first type. `d|p` is two operands; `a*4:kind` is four registers in braces. `?`
-    marks an optional modifier or operand. The operands named d, p and q are results.
+    marks an optional modifier or operand. The operands named d, p and q are results; `+` marks one that is read too.
     """
     mnemonic, _, rest = syntax.partition(" ")
     base, *parts = mnemonic.split(".")
@@ -222,17 +261,33 @@ def _members(group: str) -> list[str]:
 
 
 def _operand(text: str, after_bar: bool, *, in_vector: bool) -> OperandSpec:
-    optional = text.endswith("?")
-    name, _, kind = text.removesuffix("?").partition(":")
-    return OperandSpec(name, kind or ("pred" if name in "pq" else "T"), name in "dpq", optional, after_bar, in_vector)
+    optional, updated = text.endswith("?"), text.startswith("+")
+    name, _, kind = text.removeprefix("+").removesuffix("?").partition(":")
+    kind = kind or ("pred" if name in "pq" else "T")
+    return OperandSpec(name, kind, name in "dpq", optional, after_bar, in_vector, updated)
+
+
+ON_DEMAND: dict[str, Callable[[str], None]] = {}
+"""By names without modifiers: functions that add the definitions of a mnemonic to the table when it is first used.
+
+They are for instructions of hundreds of forms, each of which has dozens of operands.
+"""
 
 
 @functools.lru_cache(maxsize=4096)
-def find(mnemonic: str, operand_count: int) -> tuple[Definition, dict[str, str], tuple[PtxType, ...]] | None:
-    """Returns the definition of an instruction, its modifiers and types. Returns None if the table doesn't have it."""
+def find(
+    mnemonic: str, operand_count: int, braces: tuple[int, ...] = ()
+) -> tuple[Definition, dict[str, str], tuple[PtxType, ...]] | None:
+    """Returns the definition of an instruction, its modifiers and types. Returns None if the table doesn't have it.
+
+    `braces` says how many registers each operand has in braces, 0 for an operand without. If it is empty, any number
+    will do.
+    """
     base, *modifiers = mnemonic.split(".")
+    if base in ON_DEMAND:
+        ON_DEMAND[base](mnemonic)
     for definition in TABLE.get(base, ()):
-        matched = definition.match(modifiers, operand_count)
+        matched = definition.match(modifiers, operand_count, braces)
         if matched is not None:
             return definition, *matched
     return None

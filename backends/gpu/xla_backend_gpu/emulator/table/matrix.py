@@ -28,7 +28,7 @@ from xla_core.codegen.llvm import IrBuilder, Value
 Array = npt.NDArray[Any]
 
 _LANE = np.arange(LANES)
-_F8 = {"e4m3": np.dtype(ml_dtypes.float8_e4m3fn), "e5m2": np.dtype(ml_dtypes.float8_e5m2)}
+F8 = {"e4m3": np.dtype(ml_dtypes.float8_e4m3fn), "e5m2": np.dtype(ml_dtypes.float8_e5m2)}
 _TF32 = 0xFFFFE000  # the bits of an f32 that a product of tf32 uses
 
 
@@ -70,10 +70,10 @@ class _Shape:
         a, b = np.zeros((count, self.rows, self.terms), wide), np.zeros((count, 8, self.terms), wide)
         for r, x in enumerate(registers[:left_count]):
             rows, terms = g + 8 * (r % halves), each * t + 4 * each * (r // halves)
-            a[:, rows[:, None], terms[:, None] + np.arange(each)] = _unpacked(x, self.left)
+            a[:, rows[:, None], terms[:, None] + np.arange(each)] = unpacked(x, self.left)
         for r, x in enumerate(registers[left_count : left_count + right_count]):
             terms = each * t + 4 * each * r
-            b[:, g[:, None], terms[:, None] + np.arange(each)] = _unpacked(x, self.right)
+            b[:, g[:, None], terms[:, None] + np.arange(each)] = unpacked(x, self.right)
         total = np.zeros((count, self.rows, 8), wide)
         for r, x in enumerate(registers[left_count + right_count :]):
             total[:, g + 8 * (r // 2), 2 * t + r % 2] = x
@@ -99,7 +99,7 @@ class _Shape:
         def fetched(operand: int, line: Value, member: Value, type_: PtxType) -> list[Value]:
             """The elements in a register of the lane that holds a line's part `member`."""
             word = warp.fetch(operand, b.add(b.shl(line, 2), member))
-            return [_element(b, word, type_, n) for n in range(self.each)]
+            return [element(b, word, type_, n) for n in range(self.each)]
 
         for block in range(right_count):
             loop, totals = b.open_loop(b.int_(0, "i32"), b.int_(4, "i32"), carried=totals, name="terms")
@@ -120,22 +120,22 @@ class _Shape:
         return b.cast("fpext", total, "double") if self.total.is_float else total
 
 
-def _unpacked(registers: Array, type_: PtxType) -> Array:
+def unpacked(registers: Array, type_: PtxType) -> Array:
     """The elements of registers, along a further axis."""
     if type_.name == "tf32":
         registers = (registers & np.uint32(_TF32)).view(np.float32)
         return registers[..., None]
-    return np.ascontiguousarray(registers)[..., None].view(_F8.get(type_.name, type_.dtype))
+    return np.ascontiguousarray(registers)[..., None].view(F8.get(type_.name, type_.dtype))
 
 
-def _element(b: IrBuilder, word: Value, type_: PtxType, number: int) -> Value:
+def element(b: IrBuilder, word: Value, type_: PtxType, number: int) -> Value:
     """An element of a register as a double, or as an i32."""
     if type_.name == "f64":
         return word
     if type_.name == "tf32":
         return b.cast("fpext", b.bitcast(b.binary("and", word, b.int_(_TF32 - (1 << 32), "i32")), "float"), "double")
     bits = b.cast("trunc", b.lshr(word, number * type_.bits), f"i{type_.bits}")
-    if type_.name in _F8:
+    if type_.name in F8:
         return _octet(b, bits, type_.name)
     if not type_.is_float:
         return b.cast("sext" if type_.is_signed else "zext", bits, "i32")
@@ -171,8 +171,8 @@ def _define(rows: int, terms: int, left: str, right: str, total: str) -> None:
 for _terms, _types in ((8, ("f16", "bf16")), (16, ("f16", "bf16")), (4, ("tf32",)), (8, ("tf32",))):
     for _type in _types:
         _define(16, _terms, _type, _type, "f32")
-for _left in _F8:
-    for _right in _F8:
+for _left in F8:
+    for _right in F8:
         _define(16, 32, _left, _right, "f32")
 for _terms in (16, 32):
     for _left in ("s8", "u8"):
