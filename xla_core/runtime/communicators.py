@@ -11,7 +11,7 @@ from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import XlaError
 from xla_core.hlo.evaluation.environment import Device
 from xla_core.hlo.ir.module import HloModule
-from xla_core.runtime.in_process_communicator import InProcessCommunicator, end_in_process
+from xla_core.runtime.in_process_communicator import InProcessCommunicator, end_in_process, started
 
 _starting: dict[int, set[Device]] = {}  # run_id -> the devices that have a communicator, until all are started
 
@@ -24,6 +24,7 @@ def starting(run_id: int) -> Iterator[None]:
         yield
     finally:
         del _starting[run_id]
+        started(run_id)
 
 
 def make_communicator(options: RunOptions, timeout_name: str) -> Communicator:

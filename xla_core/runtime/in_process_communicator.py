@@ -62,6 +62,7 @@ class InProcessRendezvous(Rendezvous):
 
 _lock = threading.Lock()
 _running: dict[int, InProcessRendezvous] = {}  # key: run_id
+_failed: dict[int, dict[Device, XlaError]] = {}  # the same key: devices that failed before any had a rendezvous
 
 
 def rendezvous_of(options: RunOptions, timeout: float, timeout_name: str) -> InProcessRendezvous:
@@ -82,15 +83,26 @@ def rendezvous_of(options: RunOptions, timeout: float, timeout_name: str) -> InP
         found = _running.get(options.run_id)
         if found is None:
             found = _running[options.run_id] = InProcessRendezvous(options.run_id, devices, timeout, timeout_name)
-        return found
+        failed = _failed.pop(options.run_id, {})
+    for device, error in failed.items():
+        found.end(device, error)
+    return found
 
 
 def end_in_process(run_id: int, device: Device, error: XlaError) -> None:
-    """Ends a device of an execution that could not be started. Does nothing if no device has a rendezvous."""
+    """Ends a device of an execution that could not be started. Other devices may be started later, until `started`."""
     with _lock:
         found = _running.get(run_id)
+        if found is None:
+            _failed.setdefault(run_id, {})[device] = error
     if found is not None:
         found.end(device, error)
+
+
+def started(run_id: int) -> None:
+    """Records that no device of an execution will be started any more."""
+    with _lock:
+        _failed.pop(run_id, None)
 
 
 class InProcessCommunicator(Communicator):
@@ -160,6 +172,7 @@ def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()
     _running.clear()
+    _failed.clear()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from xla_backend_template.executor import TemplateExecutor
@@ -55,3 +58,29 @@ def test_a_device_that_cannot_start_ends_the_loops_of_the_others(monkeypatch: py
             executable.execute_sharded(rows)
         rows = [[client.buffer_from_host(np.int32(n), device) for n in (1, 5)] for device in client.devices]
         assert [int(row[0]) for row in executable.execute_sharded(rows)] == [10, 10]
+
+
+def test_a_device_that_starts_after_another_has_failed_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each device is started in a thread of its own, and the first has no rendezvous yet when the second fails."""
+    monkeypatch.setattr(TemplateExecutor, "features", DeviceFeatures())
+    with xla.Client("template") as client:
+        executable = client.compile(PROGRAM)
+        rows = [[client.buffer_from_host(np.int32(n), device) for n in (3, 1)] for device in client.devices]
+        first, second = executable._programs
+        failed = threading.Event()
+
+        def start_late(options, arguments, execute=first.execute):
+            failed.wait(30)
+            time.sleep(0.1)  # the failure is reported meanwhile
+            return execute(options, arguments)
+
+        def fail(options, arguments):
+            failed.set()
+            raise xla.UnavailableError("the device is lost")
+
+        monkeypatch.setattr(first, "execute", start_late)
+        monkeypatch.setattr(second, "execute", fail)
+        start = time.monotonic()
+        with pytest.raises(xla.UnavailableError, match="the device is lost"):
+            executable.execute_sharded(rows)
+        assert time.monotonic() - start < 30  # the collective_timeout is 60 s
