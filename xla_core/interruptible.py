@@ -1,7 +1,13 @@
-"""Work in a thread of its own while the main thread waits: Ctrl-C reaches the main thread alone."""
+"""Work in a thread of its own while the main thread waits: Ctrl-C reaches the main thread alone.
+
+A fork waits until no other thread imports for this package, because the child would wait for ever for the lock of a
+module that such a thread was importing.
+"""
 
 from __future__ import annotations
 
+import operator
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
@@ -13,6 +19,7 @@ T = TypeVar("T")
 
 _SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it, so the wait is cut into pieces
 _IMPORT_SECONDS = 0.005
+_FORK_SECONDS = 10.0  # the longest wait of a fork for imports; a module that is imported may itself wait for the fork
 _STACK_BYTES = 16 << 20  # more than the stack of a thread
 
 
@@ -158,7 +165,12 @@ def _is_import(frame: FrameType) -> bool:
 
 
 def innermost_frame(thread: int) -> FrameType | None:
-    """Returns the innermost frame of a thread, given by its identifier.
+    """Returns the innermost frame of a thread, given by its identifier."""
+    return _innermost_frames().get(thread)
+
+
+def _innermost_frames() -> dict[int, FrameType]:
+    """Returns the innermost frame of each thread, by its identifier.
 
     Python holds a lock while it collects the frames. A garbage collection meanwhile may free a `threading.local`, which
     waits for that lock: the process would hang.
@@ -169,7 +181,7 @@ def innermost_frame(thread: int) -> FrameType | None:
     is_enabled = gc.isenabled()
     gc.disable()
     try:
-        return sys._current_frames().get(thread)
+        return sys._current_frames()
     finally:
         if is_enabled:
             gc.enable()
@@ -180,3 +192,54 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
+
+
+def _before_fork() -> None:
+    """Waits until no other thread holds a lock of Python that the child needs for this package, but not for long."""
+    import sys
+    import time
+
+    if len(_innermost_frames()) < 2:
+        return
+    loaded = _LOCKED_AT_FORK.keys() & sys.modules
+    deadline = time.monotonic() + _FORK_SECONDS
+    while time.monotonic() < deadline:
+        time.sleep(_IMPORT_SECONDS / 50)
+        # As in `_end`: the other threads stand still while this one keeps the GIL that it has just got.
+        began = time.perf_counter()
+        here = threading.get_ident()
+        busy = any(_holds_a_lock(frame) for thread, frame in _innermost_frames().items() if thread != here)
+        if not busy and time.perf_counter() - began < sys.getswitchinterval() / 4:
+            break
+    for name in (_LOCKED_AT_FORK.keys() & sys.modules) - loaded:  # their own functions come too late for this fork
+        operator.attrgetter(_LOCKED_AT_FORK[name])(sys.modules[name])()
+
+
+_LOCKED_AT_FORK = {
+    "logging": "_lock.acquire",
+    "concurrent.futures.thread": "_global_shutdown_lock.acquire",
+    "xla_core.codegen.object_linker": "before_fork",
+}
+"""Modules that acquire locks before a fork and release them afterwards, by functions that their import registers."""
+
+
+def _holds_a_lock(frame: FrameType) -> bool:
+    """Whether a thread, given by its innermost frame, may hold a lock that nobody replaces in a child.
+
+    These are the locks of modules that this package or others on its behalf import, of `functools.cached_property` up
+    to Python 3.11, and of pydantic's classes.
+    """
+    found = False
+    for outer in _stack(frame):
+        name = outer.f_globals.get("__name__", "")
+        if _is_import(outer):
+            found = True
+            name = outer.f_locals.get("name", "") if outer.f_code.co_name == "_find_and_load" else ""
+        elif name.startswith("pydantic.") or (name == "functools" and outer.f_code.co_name == "__get__"):
+            found = True
+        if found and name.partition(".")[0] == __package__:
+            return True
+    return False
+
+
+os.register_at_fork(before=_before_fork)

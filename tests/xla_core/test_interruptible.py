@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import subprocess
 import sys
@@ -257,3 +258,85 @@ threading.Thread(target=work).start()
 def test_tasks_run_in_threads_after_the_main_thread_ended() -> None:
     done = subprocess.run([sys.executable, "-c", AFTER_MAIN], capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ("[1, 2]\n", "")
+
+
+_FORKS = """
+import os, threading, time
+import xla_core as xla
+
+def compile():
+    return xla.Client("cpu").compile("HloModule m\\nENTRY e { p = f32[4] parameter(0)\\n ROOT r = f32[4] add(p, p) }")
+
+thread = threading.Thread(target=compile)
+thread.start()
+children = []
+for _ in range(3):
+    time.sleep(0.05)
+    child = os.fork()
+    if not child:
+        import signal
+        signal.alarm(60)
+        compile()
+        os._exit(0)
+    children.append(child)
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
+thread.join()
+"""
+
+
+def test_a_child_compiles_that_was_forked_during_the_first_compilation() -> None:
+    pytest.importorskip("xla_backend_cpu")
+    done = subprocess.run([sys.executable, "-c", _FORKS], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.stderr) == ("[0, 0, 0]\n", "")
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_fork_waits_for_an_import_but_not_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: bool
+) -> None:
+    """An import that never ends may wait for the thread that forks."""
+    (tmp_path / "gated.py").write_text("import threading\nthreading.gate.wait(60)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(interruptible, "_FORK_SECONDS", 30.0 if ends else 0.3)
+    gate = threading.Event()
+    monkeypatch.setattr(threading, "gate", gate, raising=False)
+    thread = threading.Thread(target=lambda: run_uninterrupted(lambda: importlib.import_module("gated"), "import"))
+    thread.start()
+    while "gated" not in sys.modules:
+        time.sleep(0.01)
+    if ends:
+        threading.Timer(0.3, gate.set).start()
+    start = time.monotonic()
+    child = os.fork()
+    if not child:
+        if ends:
+            signal.alarm(30)
+            importlib.import_module("gated")
+        os._exit(0)
+    waited = time.monotonic() - start
+    gate.set()
+    thread.join()
+    del sys.modules["gated"]
+    assert os.waitpid(child, 0)[1] == 0
+    assert 0.2 < waited < 20
+
+
+def test_a_fork_does_not_wait_for_imports_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gated.py").write_text("import threading\nthreading.gate.wait(60)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    gate = threading.Event()
+    monkeypatch.setattr(threading, "gate", gate, raising=False)
+    thread = threading.Thread(target=lambda: importlib.import_module("gated"))
+    thread.start()
+    while "gated" not in sys.modules:
+        time.sleep(0.01)
+    start = time.monotonic()
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    waited = time.monotonic() - start
+    gate.set()
+    thread.join()
+    del sys.modules["gated"]
+    assert os.waitpid(child, 0)[1] == 0
+    assert waited < interruptible._FORK_SECONDS

@@ -113,7 +113,7 @@ def _llvm_lock() -> Any:
 _held_at_fork: list[contextlib.ExitStack] = []
 
 
-def _before_fork() -> None:
+def before_fork() -> None:
     with contextlib.ExitStack() as held:  # Ctrl-C may interrupt the wait: Python prints it, and forks without the locks
         held.enter_context(llvm_initialization)
         held.enter_context(_lock)
@@ -126,4 +126,4 @@ def _after_fork() -> None:
         _held_at_fork.pop().close()
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+os.register_at_fork(before=before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

@@ -33,6 +33,9 @@ _SHAPES = 8192  # shapes of arrays for which a client caches the device's shape
 class Client(Handle):
     """The devices of one platform.
 
+    `close` closes the devices. Where a client is dropped without it, they are closed in the background once all its
+    buffers, arrays over their memory and executables are gone, too.
+
     Args:
         platform: a backend's name. None takes $XLA_PLATFORM, else the installed backend of the highest priority that
             loads and whose devices open.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import copy
 import ctypes
-import functools
 import os
 import threading
 import weakref
@@ -30,6 +29,7 @@ from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.memory import idle_memory
 from xla_core.runtime.memory.allocator import PoolAllocator
 from xla_core.runtime.memory.memory_stats import MemoryStats
+from xla_core.runtime.open_devices import OpenDevices, close_all, wait_at_exit
 
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription  # loading a device needs no compiler's data
@@ -53,7 +53,9 @@ class Device(Handle):
         dead: the error for every use of a device that was closed or belongs to a forked parent; else None.
     """
 
-    def __init__(self, devices: weakref.ref[DeviceSet], platform: Platform, index: int, ordinal: int) -> None:
+    def __init__(
+        self, devices: weakref.ref[DeviceSet], platform: Platform, index: int, ordinal: int, opened: OpenDevices
+    ) -> None:
         self._set = devices
         self.platform = platform
         self.id = index
@@ -79,7 +81,8 @@ class Device(Handle):
         )
         self._sizes: dict[int, tuple[Shape, int]] = {}  # by id(shape); the entry keeps the shape alive
         self.dead: XlaError | None = None
-        self._open_parts: list[Callable[[], None]] = []  # what `close` has still to close
+        self._opened = opened
+        self._open = opened.add(self.h2d_stream, self.compute_stream, self.d2h_stream, self.allocator)
         self._host_memory: HostMemory | None = None
         _devices.add(self)
 
@@ -132,6 +135,7 @@ class Device(Handle):
             stream = self.executor.create_stream()
             stream.name = f"{self.platform.name}:{self.id} programs, stream {len(self._further) + 1}"
             self._further.append(stream)
+            self._open.insert(0, stream)
         return self._further[number - 1]
 
     def byte_size(self, shape: Shape) -> int:
@@ -197,22 +201,15 @@ class Device(Handle):
 
         Ctrl-C may interrupt the wait for the work. Another call then closes the rest.
         """
-        if self.dead is None:
-            streams = (self.h2d_stream, self.compute_stream, *self._further, self.d2h_stream)
-            with self.lock:  # not while another thread releases idle memory
-                self._open_parts = [*(stream.close for stream in streams), self.allocator.close]
-                if self._host_memory is not None:
-                    self._open_parts.insert(0, functools.partial(self._host_memory.close, error))
-                self.dead = error
+        with self.lock:  # not while another thread releases idle memory
+            self.dead = self.dead or error
         failure: Exception | None = None
-        while self._open_parts:
+        if self._host_memory is not None:
             try:
-                self._open_parts[0]()
-            except Exception as raised:  # a driver may raise anything, and the other parts must be closed too
-                failure = failure or raised
-            del self._open_parts[0]
-        if failure is not None:
-            raise failure
+                self._host_memory.close(error)
+            except Exception as raised:  # its streams may be a driver's
+                failure = raised
+        close_all(self._open, failure)
 
     def __repr__(self) -> str:
         return f"<Device {self.platform.name}:{self.id}>"
@@ -231,7 +228,7 @@ class HostMemory(Device):
         from xla_core.runtime.host.memory import HostMemoryPlatform  # few programs need it
 
         platform = HostMemoryPlatform(device.platform.name, device.local_ordinal)
-        super().__init__(device._set, platform, device.id, device.local_ordinal)
+        super().__init__(device._set, platform, device.id, device.local_ordinal, device._opened)
         self.device = device
         self.dead = device.dead
 
@@ -290,7 +287,8 @@ class DeviceSet:
         self._is_closed = False
         self._process = os.getpid()
         self.launch_lock = threading.RLock()
-        self.devices = tuple(Device(weakref.ref(self), platform, i, i) for i in range(count))
+        self._opened = OpenDevices(platform)
+        self.devices = tuple(Device(weakref.ref(self), platform, i, i, self._opened) for i in range(count))
 
     def require_alive(self) -> None:
         """Raises FailedPreconditionError if the client is closed."""
@@ -376,6 +374,7 @@ class DeviceSet:
                 failure = failure or raised
         self.platform.close()
         self._is_closed = True
+        self._opened.all_closed()
         if failure is not None:
             raise failure
 
@@ -400,6 +399,7 @@ def _after_fork() -> None:
 
 def _at_exit() -> None:
     """Closes infeeds before the streams are finished, because a program that waits for one would never end."""
+    wait_at_exit()
     for device in list(_devices):
         if device.dead is None:
             device.platform.close_transfers()

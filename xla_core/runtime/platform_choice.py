@@ -12,6 +12,7 @@ from xla_core.backend.registry import BackendInfo
 from xla_core.checks import wrong_result
 from xla_core.errors import NotFoundError, UnavailableError, XlaError
 from xla_core.runtime.device import DeviceSet
+from xla_core.runtime.open_devices import wait_until_opening
 
 
 def open_devices(name: str | None) -> tuple[BackendSpec, DeviceSet]:
@@ -72,6 +73,7 @@ def _warn_of_broken(broken: Mapping[str, str], chosen: str) -> None:
 
 def open_platform(name: str, spec: BackendSpec) -> tuple[BackendSpec, DeviceSet]:
     """Opens a platform's devices. Exceptions of a vendor's driver, except XlaErrors, become an UnavailableError."""
+    wait_until_opening()
     try:
         platform = spec.platform()
         platform.name = name

@@ -56,10 +56,10 @@ class ExternalReference:
     When the last reference to this object goes away, the memory returns to the allocator, or the owner is released.
     """
 
-    __slots__ = ("__array_interface__", "_allocator", "memory", "usage")
+    __slots__ = ("__array_interface__", "_device", "memory", "usage")
 
     def __init__(self, device: Device, memory: DeviceMemory, usage: _Usage | None) -> None:
-        self._allocator = device.allocator
+        self._device = device  # which stays open while arrays over its memory live
         self.memory = memory
         self.usage = usage
         address = device.executor.address(memory)
@@ -69,9 +69,9 @@ class ExternalReference:
         if is_finalizing():  # the globals of modules may be None by now
             return
         if self.usage is None:
-            self._allocator.free(self.memory)
+            self._device.allocator.free(self.memory)
         else:
-            self.usage.release(self._allocator, self.memory)
+            self.usage.release(self._device.allocator, self.memory)
 
 
 class TrackedBuffer(MemoryHolder, Handle):
