@@ -63,14 +63,14 @@ class ExecutableMemoryStats:
 
 
 class Executable(Handle, abc.ABC):
-    """A compiled program for a device. It is immutable and may run on several devices and threads at once.
+    """A compiled program for a device. It may run on several devices and threads at once: no run changes it.
 
     Args:
         module: the optimized module from which it was made. Its entry is flat: parameters are arrays, and the root is
             an array or a tuple of arrays. Tokens of the program are neither passed nor returned.
 
     Attributes:
-        target_config: the target that it was compiled for, set by the core.
+        target_config: the target that it was compiled for. The core sets it when it has compiled or loaded the program.
     """
 
     target_config: TargetConfig | None = None

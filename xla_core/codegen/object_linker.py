@@ -1,6 +1,7 @@
 """Links object files into this process, by LLVM's JIT linker. Several threads may link at once.
 
-A fork waits until no other thread compiles or links, so that the child, where that thread does not exist, can.
+A fork waits until no other thread compiles or links. That thread doesn't exist in the child, where its locks would stay
+taken, so that the child could not compile.
 """
 
 from __future__ import annotations

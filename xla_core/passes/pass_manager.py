@@ -158,7 +158,7 @@ class PassContext:
         if self._settled.get(hlo_pass) == self._changes:
             return False
         for computation in module.computations:
-            computation.set_root(computation.root)  # else the newest instruction that the pass adds would be the root
+            computation.set_root(computation.root)  # an implicit root is the newest instruction
         before = module.instruction_count
         pipeline = path[-1] if path else "passes"
         if self.start is not None:

@@ -41,6 +41,7 @@ class GpuExecutable(Executable):
         super().__init__(assignment.module, report)
         self._program = program
         self._artifacts = dict(artifacts or {})
+        self._was_assembled = False
         self._thunks = make_thunks(program, assignment)
         self._executor = GraphExecutor(self._thunks, streams=_STREAMS, graphs=program.graphs)
 
@@ -50,11 +51,11 @@ class GpuExecutable(Executable):
         return self._executor.execute(run_options, arguments)
 
     def serialize(self) -> bytes:
-        program = self._program
-        if not program.cubin:
-            cubin = machine_code(program.ptx, program.processor)
-            program = self._program = program.model_copy(update={"cubin": cubin})
-        return program.to_bytes(self.module)
+        if not self._program.cubin and not self._was_assembled:  # ptxas may be missing, or refuse the PTX
+            cubin = machine_code(self._program.ptx, self._program.processor)
+            self._program = self._program.model_copy(update={"cubin": cubin})
+            self._was_assembled = True
+        return self._program.to_bytes(self.module)
 
     def artifacts(self) -> Mapping[str, str | bytes]:
         """Returns the optimized HLO, the PTX, the thunks, and LLVM IR and ptxas's report if they were kept."""

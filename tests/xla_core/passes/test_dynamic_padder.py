@@ -164,6 +164,18 @@ def test_static_programs_are_left_alone() -> None:
     assert dynamic_results(module) == (1, {})
 
 
+@pytest.mark.parametrize("record", ["x", "2", "-1", "1;0,0,7", "1;0,1,0", "1;0,0", "0;0,0,1"])
+def test_a_record_of_dynamic_results_must_fit_the_program(record: str) -> None:
+    text = f'HloModule m, frontend_attributes={{xla_core.dynamic_results="{record}"}}\nENTRY e {{ ROOT p = f32[4] parameter(0) }}'
+    with pytest.raises(InvalidArgumentError, match=r"xla_core\.dynamic_results=.* doesn't fit the program's 1 result"):
+        dynamic_results(xla.parse(text))
+
+
+def test_an_attribute_of_the_users_is_no_record() -> None:
+    text = 'HloModule m, frontend_attributes={dynamic_results="x"}\nENTRY e { ROOT p = f32[4] parameter(0) }'
+    assert dynamic_results(xla.parse(text)) == (1, {})
+
+
 def test_sizes_beyond_the_bound_are_the_bound() -> None:
     module = xla.parse(text_of(BODIES["elementwise"]))
     create_pass("dynamic-padder").run(module)

@@ -1,15 +1,18 @@
 """Records which results of a static program are arrays of dynamic size, and which further results hold those sizes.
 
-The record is a frontend attribute of the module, so that it stays with the module wherever that is copied.
+The record is a frontend attribute of the module, so that it stays with the module wherever that is copied. Its name has
+xla_core's prefix, so that it is no attribute of a user's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xla_core.checks import counted
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.ir.module import HloModule
 
-_ATTRIBUTE = "dynamic_results"
+_ATTRIBUTE = "xla_core.dynamic_results"
 
 
 def set_dynamic_results(module: HloModule, count: int, sizes: Mapping[int, Mapping[int, int]]) -> None:
@@ -25,14 +28,30 @@ def set_dynamic_results(module: HloModule, count: int, sizes: Mapping[int, Mappi
 
 
 def dynamic_results(module: HloModule) -> tuple[int, dict[int, dict[int, int]]]:
-    """Returns what `set_dynamic_results` recorded. Without a record, all results are the program's own and static."""
+    """Returns what `set_dynamic_results` recorded. Without a record, all results are the program's own and static.
+
+    Raises:
+        InvalidArgumentError: for a record, read from the program's text, that doesn't fit the program's results.
+    """
     text = module.frontend_attributes.get(_ATTRIBUTE)
+    shape = module.result_shape
+    results = shape.tuple_shapes if shape.is_tuple else (shape,)
     if text is None:
-        shape = module.result_shape
-        return len(shape.tuple_shapes) if shape.is_tuple else 1, {}
+        return len(results), {}
     count, *entries = text.split(";")
     sizes: dict[int, dict[int, int]] = {}
-    for entry in entries:
-        result, dimension, size = map(int, entry.split(","))
-        sizes.setdefault(result, {})[dimension] = size
-    return int(count), sizes
+    try:
+        own = int(count)
+        for entry in entries:
+            result, dimension, size = map(int, entry.split(","))
+            sizes.setdefault(result, {})[dimension] = size
+            if not (0 <= result < own <= size < len(results) and 0 <= dimension < results[result].rank):
+                raise ValueError
+        if not 0 <= own <= len(results):
+            raise ValueError
+    except ValueError:
+        raise InvalidArgumentError(
+            f"the frontend attribute {_ATTRIBUTE}={text!r} doesn't fit the program's {counted(len(results), 'result')}",
+            hint="the core writes it for programs with results of dynamic size: leave it out",
+        ) from None
+    return own, sizes

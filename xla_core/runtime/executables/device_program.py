@@ -42,7 +42,7 @@ class DeviceProgram:
         self.lock = self.device.lock
         self.stream = self.run_options.stream
         self.finish = self.stream.finish
-        self.deferring: HostStream | None = None  # the stream, after a run that did not end in its caller
+        self.deferring: HostStream | None = None  # the stream, once a run has gone to its worker
 
     def run(
         self,

@@ -18,7 +18,7 @@ class HoldingQueue(HostQueue):
     worker does it. The worker also does it if anyone waits for the queue, or enqueues other work, before `take`.
 
     Attributes:
-        is_deferring: whether the caller that enqueues now calls `run_held` when it holds no locks any more.
+        is_deferring: set by a caller while it enqueues under a lock, and calls `run_held` once it has left the lock.
     """
 
     is_deferring = False

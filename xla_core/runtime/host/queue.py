@@ -116,9 +116,10 @@ class HostQueue:
         self._inline_limit = float("inf")
 
     def expect_wait(self, point: RecordedPoint) -> None:
-        """Lets longer work run inline from now on, if the thread that waits for `point` has nothing else to do.
+        """Lets longer work run inline from now on, if `point` is the newest item of all queues.
 
-        That holds if the worker got no other work after the point. The thread will probably wait for its next work too.
+        A caller that waits for the newest item has enqueued nothing else meanwhile, so it will probably wait for its
+        next work too, and a worker would gain it nothing.
         """
         if self._is_held:
             self.release()
