@@ -133,6 +133,7 @@ class ExecutableBench:
         self.allocator = WatchedAllocator(self.executor, self.stream)
         self.parameters, self.results = self.executable.parameter_shapes, self.executable.result_shapes
         module = self.executable.module
+        self._held: dict[int, DeviceMemory] = {}
         self.donated = {a.parameter_number for a in module.input_output_aliases} | {n for n, _ in module.buffer_donors}
         self.options = RunOptions(
             self.executor,
@@ -147,6 +148,7 @@ class ExecutableBench:
         manager, memories = self.platform.transfer_manager, []
         for array, shape in zip(arrays, self.parameters, strict=True):
             memory = self.allocator.allocate(self.size(shape))
+            self._held[id(memory)] = memory
             manager.transfer_to_device_async(self.stream, array, memory, shape)
             memories.append(memory)
         return memories
@@ -155,7 +157,9 @@ class ExecutableBench:
         return self.platform.compiler.shape_size_bytes(shape)
 
     def run(self, arguments: Sequence[DeviceMemory]) -> list[DeviceMemory]:
-        return list(self.executable.execute_async_on_stream(self.options, arguments))
+        results = list(self.executable.execute_async_on_stream(self.options, arguments))
+        self._held |= {id(memory): memory for memory in results}
+        return results
 
     def read(self, memories: Sequence[DeviceMemory], shapes: Sequence[Shape]) -> list[np.ndarray]:
         """Waits for the stream, and returns the arrays in the memory."""
@@ -178,9 +182,12 @@ class ExecutableBench:
     def release(self, arguments: Sequence[DeviceMemory], results: Sequence[DeviceMemory] = ()) -> None:
         """Frees arguments and results as the runtime does: a donated argument that is a result once."""
         for memory in {id(m): m for m in (*arguments, *results)}.values():
+            self._held.pop(id(memory), None)
             self.allocator.free(memory)
 
     def close(self) -> None:
+        """Frees what a test that failed has not freed, and closes the stream."""
+        self.release([memory for memory in self._held.values() if id(memory) in self.allocator.live])
         self.stream.recover()
         self.stream.synchronize()
         self.allocator.close()

@@ -200,7 +200,12 @@ class DeviceBench:
         self.streams[stream].host_callback(pause(seconds))
 
     def write(self, way: str, stream: int, cell: Cell, source: Cell | None = None) -> None:
-        """Writes all of a cell on a stream; "d2d" and "launch" from `source`."""
+        """Writes all of a cell on a stream; "d2d" and "launch" from `source`.
+
+        A larger cell can't be copied from a block with bytes that nobody wrote, which the device gave beyond its size.
+        """
+        if way == "d2d" and source is not None and source.size < min(cell.size, self._exactly(source).size):
+            way = "h2d"
         self._order(stream, [*([cell.written] if cell.written else []), *cell.read.items()])
         queue, size = self.streams[stream], cell.size
         if way in ("h2d", "upload", "filled h2d"):
@@ -226,7 +231,7 @@ class DeviceBench:
             assert source is not None
             self._reads(stream, source)
             if way == "d2d":
-                queue.memcpy_d2d(cell.memory, source.memory)
+                queue.memcpy_d2d(cell.memory, self._exactly(source))
                 common = min(size, source.size)
                 cell.expected = np.concatenate([source.expected[:common], cell.expected[common:]])
             else:
@@ -236,6 +241,11 @@ class DeviceBench:
                 self.allocators[stream].free(result)
                 cell.expected = np.concatenate([self.launcher.expected(source.expected), cell.expected[size:]])
         self._did(way, stream, source, cell)
+
+    def _exactly(self, cell: Cell) -> DeviceMemory:
+        """The memory of a cell, without the bytes behind it that `allocate` gave too."""
+        memory, size = cell.memory, cell.size
+        return memory.slice(0, size) if memory.size > size and self.executor.features.memory_slices else memory
 
     def _donate(self, stream: int, cell: Cell) -> None:
         assert self.launcher is not None

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xla_conformance.claims import not_supported
 from xla_conformance.failures import Failure
 from xla_core import Device
 from xla_core.backend import DeviceMemory, StreamExecutor
+
+LEAST_MEMORY = 64 << 20
+"""The bytes of memory that the suite needs of a device."""
 
 SMALLEST = 1024
 """The bytes of the smallest blocks with which a device is filled."""
@@ -23,12 +27,30 @@ def allocated(executor: StreamExecutor, size: int, memory_space: int = 0) -> Dev
     return memory
 
 
+def known_memory(executor: StreamExecutor) -> int:
+    """The bytes of memory that the device reports. Ends the test with NOT_SUPPORTED if it reports none."""
+    said = executor.description.memory_bytes
+    if not said:
+        not_supported("its description doesn't say how much memory it has")
+    return said
+
+
+def require_memory(executor: StreamExecutor, size: int) -> None:
+    """Ends the test with NOT_SUPPORTED unless the device reports at least `size` bytes.
+
+    Tests that need more than `LEAST_MEMORY` call this.
+    """
+    if known_memory(executor) < size:
+        not_supported(f"the test needs {size} bytes of memory")
+
+
 def fill(executor: StreamExecutor, largest: int = 0) -> list[DeviceMemory]:
     """Allocates until the device says None: first blocks of an eighth of its memory, then half as large, and so on.
 
     Raises Failure if it gives several times as much memory as it reports.
+    Ends the test with NOT_SUPPORTED if it doesn't report how much it has.
     """
-    said = executor.description.memory_bytes
+    said = known_memory(executor)
     size = 1 << (max(said // 8, SMALLEST).bit_length() - 1)
     size = min(size, largest) if largest else size
     blocks: list[DeviceMemory] = []
@@ -39,7 +61,7 @@ def fill(executor: StreamExecutor, largest: int = 0) -> list[DeviceMemory]:
             size //= 2
             continue
         blocks.append(memory)
-        total += size
+        total += memory.size
         if total > _MOST * said:
             drain(executor, blocks)
             raise Failure(
@@ -47,6 +69,14 @@ def fill(executor: StreamExecutor, largest: int = 0) -> list[DeviceMemory]:
                 promise="executor.allocate-none",
             )
     return blocks
+
+
+def size_given(executor: StreamExecutor, size: int) -> int:
+    """The bytes of the block that the device gives for `size` bytes, such as a whole page."""
+    memory = allocated(executor, size)
+    given = memory.size
+    executor.deallocate(memory)
+    return given
 
 
 def drain(executor: StreamExecutor, blocks: list[DeviceMemory]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from xla_conformance.device.memories import size_given
 from xla_conformance.failures import Failure
 from xla_core import (
     Client,
@@ -67,8 +68,9 @@ def test_the_figures_follow_the_buffers(client: Client) -> None:
     del held[4:]
     client.synchronize()
     after = device.memory_stats()
+    grain = size_given(device.executor, MEBIBYTE)
     took, kept = during.bytes_in_use - before.bytes_in_use, after.bytes_in_use - before.bytes_in_use
-    if not 9 * MEBIBYTE <= took < 10 * MEBIBYTE or not 4 * MEBIBYTE <= kept < 5 * MEBIBYTE:
+    if not 9 * MEBIBYTE <= took < 10 * grain or not 4 * MEBIBYTE <= kept < 5 * grain:
         raise Failure(f"Buffers of 9 MiB took {took} bytes, and of 4 MiB {kept}, by the device's figures.")
     if during.peak_bytes_reserved < during.bytes_reserved or during.bytes_reserved < during.bytes_in_use:
         raise Failure(f"The device's figures contradict each other: {during}.")

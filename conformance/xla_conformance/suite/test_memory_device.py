@@ -13,7 +13,17 @@ import pytest
 
 from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.device.gates import PATIENCE
-from xla_conformance.device.memories import SMALLEST, allocated, capacity, drain, fill, require_no_leak
+from xla_conformance.device.memories import (
+    SMALLEST,
+    allocated,
+    capacity,
+    drain,
+    fill,
+    known_memory,
+    require_memory,
+    require_no_leak,
+    size_given,
+)
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
@@ -34,8 +44,7 @@ def idle(client: Client) -> Iterator[Device]:
     gc.collect()
     client.synchronize()
     client.devices[0].allocator.trim()
-    if not client.devices[0].description.memory_bytes:
-        not_supported("its description doesn't say how much memory it has")
+    known_memory(client.devices[0].executor)
     yield client.devices[0]
     client.devices[0].allocator.trim()
 
@@ -128,22 +137,24 @@ def test_a_block_larger_than_the_device_is_none(idle: Device, factor: int) -> No
 @pytest.mark.promise("executor.deallocate")
 @pytest.mark.parametrize("size", [1, 64, 100, 255, 256, 1000, 4096, 65537])
 def test_small_blocks_come_back_to_a_full_device(idle: Device, size: int) -> None:
-    """In a gap of 256 KiB, more blocks are allocated and freed one by one than fit there."""
+    """In a gap of 256 KiB, or of one block, more blocks are allocated and freed one by one than fit there."""
     executor = idle.executor
+    smallest = size_given(executor, 1)
+    gap = max(GAP, smallest)
     blocks = fill(executor)
     try:
-        chosen = min((b for b in blocks if b.size >= GAP), key=lambda b: b.size)
+        chosen = min((b for b in blocks if b.size >= gap), key=lambda b: b.size)
         left = chosen.size
         blocks.remove(chosen)
         executor.deallocate(chosen)
-        while left > GAP:
+        while left > gap:
             left //= 2
             blocks.append(allocated(executor, left))
-        for number in range(2 * GAP // max(size, 64)):
+        for number in range(2 * gap // max(size, smallest, 64)):
             memory = executor.allocate(size)
             if memory is None:
                 if number == 0:
-                    not_supported(f"a gap of {GAP} bytes has no room for {size} bytes")
+                    not_supported(f"a gap of {gap} bytes has no room for {size} bytes")
                 raise Failure(f"`deallocate` frees memory, but after {number} blocks of {size} bytes a gap was full.")
             executor.deallocate(memory)
     finally:
@@ -254,8 +265,7 @@ def test_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -> Non
 def test_large_blocks_do_not_overlap(idle: Device, size: int) -> None:
     """Three in a row, the middle one of which is filled last."""
     executor = idle.executor
-    if 4 * size > idle.description.memory_bytes:
-        not_supported(f"it has no memory for three blocks of {size} bytes")
+    require_memory(executor, 4 * size)
     stream = executor.create_stream()
     blocks = [allocated(executor, size) for _ in range(3)]
     back = np.zeros(size, np.uint8)

@@ -11,6 +11,7 @@ import pytest
 from xla_conformance.claims import all_types, held_types, not_supported, require_devices
 from xla_conformance.device.arrays import random_bits, random_dimensions, random_view, require_same_bits
 from xla_conformance.device.gates import Gate
+from xla_conformance.device.memories import LEAST_MEMORY, require_memory
 from xla_conformance.device.patterns import LARGE_SIZES, PAGES_AND_MORE, SIZES
 from xla_conformance.failures import Failure
 from xla_core import Buffer, Client, XlaError
@@ -76,10 +77,11 @@ def test_large_arrays_of_odd_sizes(backend: str, client: Client, size: int, rand
 
 @pytest.mark.promise("stream.h2d", "stream.d2h")
 @pytest.mark.profile("full")
-def test_very_large_arrays(backend: str, client: Client, random: np.random.Generator) -> None:
+@pytest.mark.parametrize("size", [(64 << 20) + 1, (256 << 20) - 5, (512 << 20) + 7])
+def test_very_large_arrays(backend: str, client: Client, random: np.random.Generator, size: int) -> None:
+    require_memory(client.devices[0].executor, size + LEAST_MEMORY)
     (element, *_) = _of_each_width(backend, random)
-    for size in ((64 << 20) + 1, (256 << 20) - 5, (512 << 20) + 7):
-        _round_trip(client, random_bits(element, (size // max(element.bit_width // 8, 1),), random))
+    _round_trip(client, random_bits(element, (size // max(element.bit_width // 8, 1),), random))
 
 
 def _of_each_width(backend: str, random: np.random.Generator) -> list[ElementType]:
