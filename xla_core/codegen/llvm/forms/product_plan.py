@@ -252,13 +252,14 @@ def _divide(
 ) -> tuple[int, int, int]:
     """The rows and columns of a tile that a block's threads have registers for, and the number of threads."""
     model = body.parallel
+    most_threads = power_below(model.threads)  # the sides of a tile are powers of two, and so is its share of a thread
     words = max(1, accumulated_type(space.product).byte_width // 4)
     most = power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
     elements = rows * columns
-    threads = max(-(-elements // most), min(_LEAST_THREADS, model.threads, elements))
+    threads = max(-(-elements // most), min(_LEAST_THREADS, most_threads, elements))
     if matrix is not None:
         threads = min(threads, elements * model.lanes // (matrix.rows * matrix.columns))
-    while threads > model.threads:
+    while threads > most_threads:
         if rows >= columns:
             rows //= 2
         else:

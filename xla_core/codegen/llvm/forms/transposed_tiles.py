@@ -34,6 +34,7 @@ from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
 from xla_core.hlo.table.op_table import Trait
+from xla_core.sizes import power_below
 
 _SIDE = 32  # groups of elements along each side of a tile
 _PITCH = _SIDE + 1  # words from one row of shared memory to the next
@@ -112,7 +113,7 @@ def _plan(body: KernelBody) -> _TransposedTilesPlan | None:
         return None
     tiles = math.prod(-(-v.extent // (_SIDE * width)) for v in (outer, inner))
     count = tiles * math.prod(v.extent for p, v in enumerate(variables[:-1]) if p != across)
-    threads = min(_THREADS, model.threads) // _SIDE * _SIDE
+    threads = power_below(min(_THREADS, model.threads))  # its lines divide a tile's
     return _TransposedTilesPlan(
         count,
         threads=threads,
