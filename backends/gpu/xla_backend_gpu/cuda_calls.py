@@ -1,22 +1,16 @@
-"""Calls of CUDA's driver (cuda-bindings), the devices that it finds, and objects that own one of its handles."""
+"""Calls of CUDA's driver (cuda-bindings), and the devices that it finds."""
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
-import sys
-from collections.abc import Callable
+import os
 from typing import Any
 
-import numpy as np
 from cuda.bindings import driver as cuda
 
-from xla_backend_gpu.statuses import status_error
-from xla_core.errors import UnimplementedError, XlaError
-
-CHUNK_BYTES = 4 << 20
-"""The size of a `PinnedChunk`."""
+from xla_backend_gpu.statuses import FORK_RECOVERY, status_error
+from xla_core.errors import FailedPreconditionError, UnimplementedError, XlaError
 
 
 def check(call: str, result: tuple[Any, ...], *, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
@@ -53,10 +47,21 @@ def call(name: str, *arguments: Any, kernel: str = "", recent: tuple[str, ...] =
     return check(name, invoke(name, *arguments), kernel=kernel, recent=recent)
 
 
-@functools.cache
 def initialize() -> None:
-    """Starts the driver, once a process."""
+    """Starts the driver, once a process.
+
+    Raises:
+        FailedPreconditionError: a process from which this one was forked has started it.
+    """
+    if _start() != os.getpid():
+        raise FailedPreconditionError("CUDA was started before this process was forked", hint=FORK_RECOVERY)
+
+
+@functools.cache
+def _start() -> int:
+    """Starts the driver; returns the number of the process."""
     call("cuInit", 0)
+    return os.getpid()
 
 
 def count_devices() -> int:
@@ -89,43 +94,6 @@ def processor_of(ordinal: int) -> str:
     device = call("cuDeviceGet", ordinal)
     major, minor = (device_attribute(device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
     return f"sm_{major}{minor}"
-
-
-class CudaEvent:
-    """An event of the driver. It is destroyed when its last reference is dropped."""
-
-    __slots__ = ("handle",)
-
-    def __init__(self) -> None:
-        self.handle = call("cuEventCreate", cuda.CUevent_flags.CU_EVENT_DISABLE_TIMING)
-
-    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not is_finalizing():
-            with contextlib.suppress(Exception):  # not made, or the driver is gone
-                cuda.cuEventDestroy(self.handle)
-
-
-class CudaGraph:
-    """An executable graph, and the names of its last kernels. It is destroyed when its last reference is dropped."""
-
-    __slots__ = ("handle", "names")
-
-    def __init__(self, handle: Any, names: tuple[str, ...]) -> None:
-        self.handle, self.names = handle, names
-
-    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not is_finalizing():
-            with contextlib.suppress(Exception):  # the driver is gone
-                cuda.cuGraphExecDestroy(self.handle)
-
-
-class PinnedChunk:
-    """A piece of pinned host memory, with the event of the last copy that used it."""
-
-    def __init__(self) -> None:
-        self.address = int(call("cuMemHostAlloc", CHUNK_BYTES, cuda.CU_MEMHOSTALLOC_PORTABLE))
-        self.view = np.frombuffer(memoryview((ctypes.c_uint8 * CHUNK_BYTES).from_address(self.address)), np.uint8)
-        self.used: CudaEvent | None = None
 
 
 def kernel_parameters(

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import dataclasses
-import sys
 import threading
-import time
-import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cuda.bindings import driver as cuda
@@ -19,81 +15,41 @@ from xla_backend_gpu.cublas.find import open_library
 from xla_backend_gpu.cublas.library import CublasLt
 from xla_backend_gpu.cublas.matmul import Matmul
 from xla_backend_gpu.cuda_calls import (
-    CHUNK_BYTES,
-    CudaEvent,
-    CudaGraph,
-    PinnedChunk,
     call,
-    check,
     count_devices,
     create_pool,
     device_attribute,
-    initialize,
     invoke,
     kernel_parameters,
     processor_of,
 )
-from xla_backend_gpu.driver import Driver, Function, LaunchArguments, Places
+from xla_backend_gpu.cuda_copies import CudaCopies
+from xla_backend_gpu.cuda_handles import CudaFunction, CudaGraph, CudaModule
+from xla_backend_gpu.driver import Function, LaunchArguments, Places
 from xla_backend_gpu.processors import processor_number
 from xla_backend_gpu.program import Engine
 from xla_backend_gpu.ptx import entry_names, processor_of_ptx
 from xla_backend_gpu.ptxas import ptxas_report
-from xla_backend_gpu.statuses import RECOVERY, STICKY
-from xla_core.backend import HostBytes, StreamExecutor
+from xla_core.backend import StreamExecutor
 from xla_core.errors import XlaError
 from xla_core.target import CacheLevel, DeviceDescription
 
-_CHUNKS = 8
-_RECENT = 4  # kernels that the report of a fault names
-_SPIN_SECONDS, _SLEEP_SECONDS = 20e-6, 200e-6
 
-
-class CudaModule:
-    """A module that a device has loaded. It is unloaded when its last kernel is dropped."""
-
-    __slots__ = ("_driver", "handle")
-
-    def __init__(self, driver: CudaDriver, handle: Any) -> None:
-        self._driver = weakref.ref(driver)
-        self.handle = handle
-
-    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        driver = self._driver()
-        if driver is not None and not is_finalizing():
-            driver.unload(self.handle)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CudaFunction:
-    """The driver's handle of a kernel, and the kernel's module."""
-
-    handle: Any
-    module: CudaModule
-
-
-class CudaDriver(Driver):
-    """One GPU. Calls make its primary context current and restore the caller's context.
+class CudaDriver(CudaCopies):
+    """One GPU.
 
     `cublas_library` is the path of cuBLASLt, in place of the one that is found on the machine.
     """
 
     has_graphs = True
-    recovery = RECOVERY
 
     def __init__(self, ordinal: int, cublas_library: str = "") -> None:
-        super().__init__()
-        initialize()
+        super().__init__(ordinal)
         self._cublas_library = cublas_library
-        self._device = call("cuDeviceGet", ordinal)
         self._processor_number = processor_number(processor_of(ordinal))
-        self._context = call("cuDevicePrimaryCtxRetain", self._device)
         self._retained = [self._context]  # empty once the context is given back
-        self._is_closing = self._closed = False
         self._in_use = deque[int]()  # a 1 for each memory, which may be in use for longer than the device is open
-        self._recent: deque[str] = deque(maxlen=_RECENT)
-        self._chunks: deque[PinnedChunk] = deque()
-        self._chunk_count = 0
-        self._lock = threading.Lock()
+        self._captured = list[CudaModule]()  # the modules of the graph that is being captured
         self._capturing = threading.Lock()
         self._pool: Any = None  # one of our own, because the device's default pool is the whole process's
         with self._current():
@@ -105,22 +61,25 @@ class CudaDriver(Driver):
             self._description = self._describe()
 
     def _open_pool(self, ordinal: int) -> bool:
-        """Lets the other devices access this one's memory; returns whether there are others, and all of them can."""
+        """Lets the devices that can access this one's memory do so.
+
+        Returns whether there are other devices, and all of them and this one can access each other's memory.
+        """
         others = [call("cuDeviceGet", number) for number in range(count_devices()) if number != ordinal]
-        grants = []
+        grants, reach_all = [], bool(others)
         for other in others:
-            if not call("cuDeviceCanAccessPeer", self._device, other) or not device_attribute(
-                other, "MEMORY_POOLS_SUPPORTED"
-            ):
-                return False
-            grant = cuda.CUmemAccessDesc()
-            grant.location.type = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-            grant.location.id = int(other)
-            grant.flags = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-            grants.append(grant)
+            is_reached = call("cuDeviceCanAccessPeer", other, self._device)
+            pooled = device_attribute(other, "MEMORY_POOLS_SUPPORTED")
+            reach_all &= bool(is_reached and pooled and call("cuDeviceCanAccessPeer", self._device, other))
+            if is_reached:
+                grant = cuda.CUmemAccessDesc()
+                grant.location.type = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+                grant.location.id = int(other)
+                grant.flags = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                grants.append(grant)
         if grants:
             call("cuMemPoolSetAccess", self._pool, grants, len(grants))
-        return bool(grants)
+        return reach_all
 
     def _describe(self) -> DeviceDescription:
         device = self._device
@@ -144,36 +103,16 @@ class CudaDriver(Driver):
     def description(self) -> DeviceDescription:
         return self._description
 
-    # -- calls -------------------------------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def _current(self) -> Iterator[None]:
-        """Makes the context current within the block. A sticky failure marks the device as lost."""
-        self.require_alive()
-        call("cuCtxPushCurrent", self._context)
-        try:
-            yield
-        finally:
-            cuda.cuCtxPopCurrent()
-
-    def _call(self, name: str, *arguments: Any, kernel: str = "") -> Any:
-        result = invoke(name, *arguments)
-        try:
-            return check(name, result, kernel=kernel, recent=tuple(self._recent))
-        except XlaError as error:
-            if result[0].name in STICKY:
-                self.lost = self.lost or error
-            raise
-
     # -- memory ------------------------------------------------------------------------------------------------------
 
     def allocate(self, size: int) -> int | None:
         pool, stream = self._pool, self._memory_stream
         with self._current():
-            made = cuda.cuMemAlloc(size) if pool is None else cuda.cuMemAllocFromPoolAsync(size, pool, stream)
+            name = "cuMemAlloc" if pool is None else "cuMemAllocFromPoolAsync"
+            made = invoke(name, size) if pool is None else invoke(name, size, pool, stream)
             if made[0] == cuda.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
                 return None
-            address = int(check("cuMemAlloc" if pool is None else "cuMemAllocFromPoolAsync", made))
+            address = int(self._check(name, made))
             self._in_use.append(1)
             if pool is not None:  # any stream may use the memory
                 self._call("cuStreamSynchronize", stream)
@@ -184,6 +123,9 @@ class CudaDriver(Driver):
             if self.lost is None:  # otherwise the memory was freed with the context
                 with self._current():
                     self._free(address)
+        except XlaError:
+            if self.lost is None:
+                raise
         finally:
             self._in_use.pop()
             self._release_unused()
@@ -200,66 +142,15 @@ class CudaDriver(Driver):
 
     def create_stream(self, executor: StreamExecutor) -> Any:
         with self._current():
-            return self._call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            stream = self._call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            self._streams.add(int(stream))
+            return stream
 
     def close_stream(self, stream: Any) -> None:
+        self._streams.discard(int(stream))
         if self.lost is None and not self._closed:
             with self._current():
                 self._call("cuStreamDestroy", stream)
-
-    def write(self, stream: Any, address: int, source: HostBytes) -> None:
-        with self._current():
-            for start in range(0, source.size, CHUNK_BYTES):
-                part = source[start : start + CHUNK_BYTES]
-                chunk = self._take_chunk()
-                try:
-                    chunk.view[: part.size] = part
-                    self._call("cuMemcpyHtoDAsync", address + start, chunk.address, part.size, stream)
-                    chunk.used = self._record(stream)
-                finally:
-                    self._chunks.append(chunk)
-
-    def read(self, stream: Any, destination: HostBytes, address: int) -> None:
-        """Copies through two pieces of pinned memory: while the device fills one, the host copies from the other."""
-        pending: deque[tuple[HostBytes, PinnedChunk]] = deque()
-        with self._current():
-            try:
-                for start in range(0, destination.size, CHUNK_BYTES):
-                    part, chunk = destination[start : start + CHUNK_BYTES], self._take_chunk()
-                    pending.append((part, chunk))
-                    self._call("cuMemcpyDtoHAsync", chunk.address, address + start, part.size, stream)
-                    chunk.used = self._record(stream)
-                    if len(pending) == 2:
-                        self._finish_read(*pending.popleft())
-                while pending:
-                    self._finish_read(*pending.popleft())
-            finally:
-                self._chunks.extend(chunk for _, chunk in pending)
-
-    def _finish_read(self, part: HostBytes, chunk: PinnedChunk) -> None:
-        try:
-            self._await(chunk)
-            part[...] = chunk.view[: part.size]
-        finally:
-            self._chunks.append(chunk)
-
-    def _take_chunk(self) -> PinnedChunk:
-        """Returns pinned memory that no copy uses."""
-        while True:
-            with contextlib.suppress(IndexError):
-                chunk = self._chunks.popleft()
-                self._await(chunk)
-                return chunk
-            with self._lock:
-                if self._chunk_count < _CHUNKS:
-                    self._chunk_count += 1
-                    return PinnedChunk()
-            time.sleep(_SLEEP_SECONDS)  # other threads have all of them
-
-    def _await(self, chunk: PinnedChunk) -> None:
-        if chunk.used is not None:
-            self._reached(chunk.used, float("inf"))
-            chunk.used = None
 
     def copy(self, stream: Any, destination: int, source: int, size: int) -> None:
         if size:
@@ -273,8 +164,13 @@ class CudaDriver(Driver):
 
     def launch(self, stream: Any, function: Function, arguments: LaunchArguments) -> None:
         values, pointers = kernel_parameters(arguments.addresses)
+        module: CudaModule = function.handle.module
         with self._current():
             self._recent.append(function.name)
+            if stream is self._capture_stream:
+                self._captured.append(module)
+            else:
+                module.streams.add(int(stream))
             self._call(
                 "cuLaunchKernel",
                 function.handle.handle,
@@ -295,67 +191,52 @@ class CudaDriver(Driver):
     def call_blas(self, stream: Any, library: CublasLt, matmul: Matmul, places: Places, name: str) -> None:
         with self._current():
             self._recent.append(name)
-            library.multiply(matmul, places, int(stream))
+            try:
+                library.multiply(matmul, places, int(stream))
+            except XlaError:
+                self._call("cuMemGetInfo")  # which fails if the context does, and says why
+                raise
 
     # -- graphs ------------------------------------------------------------------------------------------------------
 
-    def capture(self, work: Sequence[Callable[[Any], None]]) -> CudaGraph:
-        stream, mode = self._capture_stream, cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+    def capture(self, work: Sequence[Callable[[Any], None]]) -> Any:
+        """Returns a CudaGraph, or the functions themselves if CUDA doesn't capture what they enqueue."""
         with self._capturing, self._current():
-            self._call("cuStreamBeginCapture", stream, mode)
             try:
-                for enqueue in work:
-                    enqueue(stream)
-            except BaseException:
-                status, graph = cuda.cuStreamEndCapture(stream)
-                if status == cuda.CUresult.CUDA_SUCCESS:
-                    cuda.cuGraphDestroy(graph)
-                raise
-            graph = self._call("cuStreamEndCapture", stream)
-            try:
-                return CudaGraph(self._call("cuGraphInstantiate", graph, 0), tuple(self._recent))
+                return self._capture(work)
+            except XlaError:
+                self.require_alive()
+                return super().capture(work)
             finally:
-                cuda.cuGraphDestroy(graph)
+                self._captured.clear()
 
-    def launch_graph(self, stream: Any, graph: CudaGraph) -> None:
+    def _capture(self, work: Sequence[Callable[[Any], None]]) -> CudaGraph:
+        stream, mode = self._capture_stream, cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        self._call("cuStreamBeginCapture", stream, mode)  # finalizers that run here may free memory in this mode
+        try:
+            for enqueue in work:
+                enqueue(stream)
+        except BaseException:
+            status, graph = cuda.cuStreamEndCapture(stream)
+            if status == cuda.CUresult.CUDA_SUCCESS:
+                cuda.cuGraphDestroy(graph)
+            raise
+        graph = self._call("cuStreamEndCapture", stream)
+        try:
+            made = self._call("cuGraphInstantiate", graph, 0)
+            return self._handles.graph(made, self._recent, self._captured)
+        finally:
+            cuda.cuGraphDestroy(graph)
+
+    def launch_graph(self, stream: Any, graph: Any) -> None:
+        if not isinstance(graph, CudaGraph):
+            super().launch_graph(stream, graph)
+            return
         with self._current():
             self._recent.extend(graph.names)
+            for module in graph.modules:
+                module.streams.add(int(stream))
             self._call("cuGraphLaunch", graph.handle, stream)
-
-    # -- events ------------------------------------------------------------------------------------------------------
-
-    def record(self, stream: Any) -> CudaEvent:
-        with self._current():
-            return self._record(stream)
-
-    def _record(self, stream: Any) -> CudaEvent:
-        event = CudaEvent()
-        self._call("cuEventRecord", event.handle, stream)
-        return event
-
-    def wait(self, stream: Any, event: CudaEvent) -> None:
-        with self._current():
-            self._call("cuStreamWaitEvent", stream, event.handle, 0)
-
-    def reached(self, event: CudaEvent, seconds: float) -> bool:
-        with self._current():
-            return self._reached(event, seconds)
-
-    def _reached(self, event: CudaEvent, seconds: float) -> bool:
-        """Polls the event, because a driver call that blocks would delay Ctrl-C."""
-        start = time.monotonic()
-        while True:
-            result = cuda.cuEventQuery(event.handle)
-            if result[0] != cuda.CUresult.CUDA_ERROR_NOT_READY:
-                break
-            spent = time.monotonic() - start
-            if spent >= seconds:
-                return False
-            if spent > _SPIN_SECONDS:
-                time.sleep(min(_SLEEP_SECONDS, max(seconds - spent, 0.0)))
-        if result[0] != cuda.CUresult.CUDA_SUCCESS:
-            self._call("cuEventQuery", event.handle)  # raises, and marks the device as lost
-        return True
 
     # -- code --------------------------------------------------------------------------------------------------------
 
@@ -373,7 +254,7 @@ class CudaDriver(Driver):
                     error.hint = f"the PTX is for {processor}; ptxas says: {ptxas_report(ptx, processor).strip()}"
                     raise
             names = entry_names(ptx)
-            owner = CudaModule(self, module)
+            owner = self._handles.module(module)
             found = {n: self._call("cuModuleGetFunction", module, n.encode(), kernel=n) for n in names}
             return {n: Function(n, CudaFunction(handle, owner)) for n, handle in found.items()}
 
@@ -381,20 +262,14 @@ class CudaDriver(Driver):
         buffer = ctypes.create_string_buffer(image)
         return self._call("cuModuleLoadData", ctypes.addressof(buffer))
 
-    def unload(self, module: Any) -> None:
-        """Frees a module, of which no kernel is enqueued any more."""
-        if self._retained and self.lost is None:  # otherwise it was freed with the context
-            with contextlib.suppress(XlaError), self._current():
-                self._call("cuModuleUnload", module)
-
     def close(self) -> None:
         if self._is_closing:
             return
         self._is_closing = True
         with contextlib.suppress(XlaError), self._current():
             self.close_blas()
-            while self._chunks:
-                self._call("cuMemFreeHost", self._chunks.popleft().address)
+            self._free_chunks()
+            self._handles.close(self._call)
             self._call("cuStreamDestroy", self._capture_stream)
         self._closed = True
         self._release_unused()

@@ -7,6 +7,7 @@ If the host's queue is idle, the caller's thread enqueues the work on the device
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -121,7 +122,8 @@ class GpuStream(Stream):
                 self.driver.require_alive()
                 work(self._queue)
             except XlaError:
-                self._drain()
+                with contextlib.suppress(XlaError):  # the first failure is the one to report
+                    self._drain()
                 raise
 
         self._order.enqueue(in_turn, microseconds)

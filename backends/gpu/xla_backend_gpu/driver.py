@@ -58,11 +58,13 @@ class Driver(abc.ABC):
         has_graphs: whether `launch_graph` is faster than enqueueing the work of the graph again.
         has_peers: whether `copy` takes memory of the platform's other devices.
         recovery: what a user can do when the device is lost.
+        fork_recovery: what a user can do in the child process of a fork.
     """
 
     has_graphs = False
     has_peers = False
     recovery = "make a new xla_core.Client, which opens the device again"
+    fork_recovery = "make a new xla_core.Client in the child process"
 
     def __init__(self) -> None:
         self.lost: XlaError | None = None
@@ -234,7 +236,7 @@ def _after_fork() -> None:
         driver._opening = threading.Lock()  # another thread of the parent may have held it
         driver.lost = FailedPreconditionError(
             "this device was opened before a fork, and belongs to the parent process",
-            hint="make a new xla_core.Client in the child process",
+            hint=driver.fork_recovery,
         )
 
 

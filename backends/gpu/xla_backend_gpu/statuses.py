@@ -65,6 +65,12 @@ RECOVERY = (
 """What to do after a sticky status."""
 
 
+FORK_RECOVERY = (
+    "start child processes by the method 'spawn': CUDA can't be used in a process that was forked after its start"
+)
+"""What to do in the child process of a fork."""
+
+
 def status_error(call: str, status: str, text: str, *, kernel: str = "", recent: tuple[str, ...] = ()) -> XlaError:
     """Returns the XlaError for a call of the driver that failed.
 

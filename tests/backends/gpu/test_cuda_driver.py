@@ -11,12 +11,13 @@ import pytest
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 cuda = pytest.importorskip("cuda.bindings.driver", reason="cuda-bindings is not installed")
 
-from xla_backend_gpu import cuda_calls, cuda_driver
+from xla_backend_gpu import cuda_calls, cuda_context, cuda_copies, cuda_driver, cuda_handles
 from xla_backend_gpu.statuses import KINDS, STICKY, status_error
 
 import xla_core as xla
 
-NODES = [n for m in (cuda_calls, cuda_driver) for n in ast.walk(ast.parse(Path(m.__file__).read_text()))]
+MODULES = (cuda_calls, cuda_context, cuda_copies, cuda_driver, cuda_handles)
+NODES = [n for m in MODULES for n in ast.walk(ast.parse(Path(m.__file__).read_text()))]
 
 
 def test_every_function_and_constant_is_in_the_bindings() -> None:
@@ -67,6 +68,13 @@ def test_a_status_is_an_error(status: str, error: type[xla.XlaError]) -> None:
 def test_a_sticky_status_names_the_last_kernels() -> None:
     made = status_error("cuEventQuery", "CUDA_ERROR_LAUNCH_FAILED", "unspecified", recent=("a", "b"))
     assert "the kernels launched last are a, b" in made.message
+
+
+def test_a_wait_is_late_by_an_eighth_at_most() -> None:
+    """Programs of less than a millisecond are not late at all, whatever the shortest sleep of the system."""
+    assert {cuda_context.pause_seconds(waited) for waited in (0.0, 20e-6, 9e-4)} == {0.0}
+    for waited in (1e-3, 5e-3, 1.0):
+        assert 1e-4 < cuda_context.pause_seconds(waited) <= min(waited / 8, 1e-3)
 
 
 def test_a_machine_without_a_driver_has_no_device() -> None:

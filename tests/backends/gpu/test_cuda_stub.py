@@ -135,6 +135,100 @@ def test_a_program_with_its_buffers_where_they_were_is_a_graph(run: Run) -> None
     assert result(run(GRAPHS.replace("GRAPHS", "True"))) == [4 * 7, 2, 2, 2, 4 + 2]
 
 
+HELD = """
+import threading
+gate, emulated = threading.Event(), driver.devices[0].emulated
+launch = emulated.launch
+def held(queue, *rest):
+    emulated._enqueue(queue, gate.wait, "held")
+    launch(queue, *rest)
+"""
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_a_module_is_unloaded_after_its_kernels_have_run(run: Run, graph: bool) -> None:
+    """The program is dropped while its kernels are enqueued."""
+    program = """
+x = client.buffer_from_host(X)
+executable = client.compile(CHAIN, xla.CompileOptions(**ONE_BY_ONE, backend=dict(graphs=GRAPH)))
+for _ in range(3 if GRAPH else 0):
+    (y,) = executable.execute([x])
+    y.block_until_ready()
+    del y
+emulated.launch = held
+(y,) = executable.execute([x])
+del executable
+gc.collect()
+z = client.buffer_from_host(X)
+during = [driver.calls.get(name, 0) for name in ("cuModuleUnload", "cuGraphLaunch")]
+gate.set()
+np.testing.assert_array_equal(np.asarray(y), X * X + 6 * X)
+client.buffer_from_host(X).block_until_ready()
+print(json.dumps([*during, driver.calls["cuModuleUnload"]]))
+"""
+    said = result(run(HELD + program.replace("GRAPH", str(graph))))
+    assert said == [0, 3 if graph else 0, 1]
+
+
+def test_nothing_is_used_after_the_context_is_given_back(run: Run) -> None:
+    """A program with a graph and an array outlive their client."""
+    program = """
+x = client.buffer_from_host(X)
+executable = client.compile(CHAIN, xla.CompileOptions(**ONE_BY_ONE))
+for _ in range(3):
+    (y,) = executable.execute([x])
+    y.block_until_ready()
+del x
+client.close()
+kinds = sorted({type(handle).__name__ for handle in driver.handles.values()} - {"Pool", "Stream"})
+calls = dict(driver.calls)
+del executable
+gc.collect()
+assert driver.calls == calls
+del y
+gc.collect()
+print(json.dumps([kinds, driver.devices[0].retained, len(driver.handles)]))
+"""
+    assert result(run(program)) == [[], 0, 0]
+
+
+def test_finalizers_may_run_during_a_capture(run: Run) -> None:
+    """Python's garbage collector frees a program and memory on the thread that captures."""
+    program = """
+x = client.buffer_from_host(X)
+old = client.compile(CHAIN.replace("300", "200"))
+old(X[:200])
+dropped = [old]
+del old
+own = client.platform.executor(0).driver
+address = own.allocate(1 << 20)
+begin, signature, context = driver.functions["cuStreamBeginCapture"]
+def collect_then(*arguments):
+    begin(*arguments)
+    dropped.clear()
+    gc.collect()
+    own.free(address)
+driver.functions["cuStreamBeginCapture"] = collect_then, signature, context
+executable = client.compile(CHAIN, xla.CompileOptions(**ONE_BY_ONE))
+for _ in range(4):
+    (y,) = executable.execute([x])
+    np.testing.assert_array_equal(np.asarray(y), X * X + 6 * X)
+    del y
+names = "cuStreamBeginCapture", "cuGraphLaunch", "cuModuleUnload"
+print(json.dumps([driver.calls.get(name, 0) for name in names]))
+"""
+    assert result(run(program)) == [1, 3, 1]
+
+
+@pytest.mark.parametrize("function", ["cuStreamBeginCapture", "cuGraphInstantiateWithFlags"])
+def test_a_program_runs_where_its_capture_fails(run: Run, function: str) -> None:
+    """Its steps are enqueued, and the capture isn't tried again."""
+    program = f"driver.failing[{function!r}] = 801  # CUDA_ERROR_NOT_SUPPORTED" + GRAPHS.replace("GRAPHS", "True")
+    launches, begun, *_, launched = result(run(program))
+    assert (begun, launched) == (2, 0)
+    assert launches >= 8 * 7
+
+
 def test_a_program_without_graphs(run: Run) -> None:
     assert result(run(GRAPHS.replace("GRAPHS", "False"))) == [8 * 7, 0, 0, 0, 0]
 
@@ -260,6 +354,75 @@ print(json.dumps(said))
     for said in (first, later):
         assert "start a new process, because CUDA doesn't promise" in said
         assert "new xla_core.Client" not in said
+
+
+def test_whatever_meets_a_sticky_status_first_loses_the_device(run: Run) -> None:
+    program = """
+own = client.platform.executor(0).driver
+stream = own.create_stream(client.platform.executor(0))
+host = np.zeros(64, np.uint8)
+found = {}
+address = own.allocate(64)
+for name, act in {
+    "cuMemAllocFromPoolAsync": lambda: own.allocate(64),
+    "cuCtxPushCurrent": lambda: own.fill(stream, address, 0, 64),
+    "cuEventCreate": lambda: own.record(stream),
+    "cuMemHostAlloc": lambda: own.write(stream, address, host),
+    "cuStreamWaitEvent": lambda: own.wait(stream, own.record(stream)),
+    "cuMemFreeAsync": lambda: own.free(address),
+}.items():
+    driver.failing = {name: 700}
+    try:
+        act()
+        raised = ""
+    except xla.XlaError as error:
+        raised = error.message.split()[0]
+    found[name] = [raised, own.lost is not None]
+    driver.failing, own.lost = {}, None
+print(json.dumps(found))
+"""
+    found = result(run(program))
+    assert found.pop("cuMemFreeAsync") == ["", True]  # finalizers free memory, and raise nothing
+    assert found == {name: [name, True] for name in found}
+    assert len(found) == 5
+
+
+def test_the_child_of_a_fork_is_told_to_spawn(run: Run) -> None:
+    """CUDA can't be used in it, by another client either."""
+    program = """
+import os
+x = client.buffer_from_host(X)
+x.block_until_ready()
+read, write = os.pipe()
+pid = os.fork()
+if pid == 0:
+    said = []
+    for act in (lambda: client.buffer_from_host(X), lambda: xla.Client("gpu").devices):
+        try:
+            act()
+            said.append("")
+        except xla.XlaError as error:
+            said.append(str(error))
+    os.write(write, json.dumps(said).encode())
+    os._exit(0)
+os.close(write)
+print(os.fdopen(read).read())
+os.waitpid(pid, 0)
+"""
+    said = result(run(program))
+    assert len(said) == 2
+    assert all("fork" in text and "'spawn'" in text and "new xla_core.Client" not in text for text in said), said
+
+
+def test_a_pair_of_devices_that_lack_access_leaves_it_to_the_others(run: Run) -> None:
+    program = """
+client.close()
+driver.unreachable.add((2, 0))
+client = xla.Client("gpu")
+drivers = [client.platform.executor(n).driver for n in range(3)]
+print(json.dumps([[sorted(d.peers), own.has_peers] for d, own in zip(driver.devices, drivers)]))
+"""
+    assert result(run(program, devices=3)) == [[[1], False], [[0, 2], True], [[0, 1], False]]
 
 
 MACHINE_CODE = """

@@ -1,16 +1,19 @@
 """The functions of CUDA's driver that the backend calls, over emulated devices.
 
 They check what the real driver checks: that a context is current, that handles are alive, that memory is allocated,
-that a captured stream isn't waited for. A function that isn't here is one that the driver lacks, which cuda-bindings
-reports. Statuses are those of CUresult.
+that a captured stream isn't waited for. What CUDA leaves undefined, such as unloading a module while its kernel runs,
+ends the process with an error. A function that isn't here is one that the driver lacks, which cuda-bindings reports.
+Statuses are those of CUresult.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import itertools
 import os
+import sys
 import threading
 import traceback
 import types
@@ -30,6 +33,21 @@ OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, INVALID_CONTEXT = 0, 1, 2, 101
 INVALID_PTX, INVALID_HANDLE, NOT_FOUND, NOT_READY, ILLEGAL_ADDRESS, LAUNCH_FAILED = 218, 400, 500, 600, 700, 719
 CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, CAPTURE_UNJOINED = 900, 901, 904
 CAPTURED_EVENT, UNKNOWN = 907, 999
+GLOBAL, THREAD_LOCAL, RELAXED = range(3)  # CUstreamCaptureMode
+
+UNSAFE = frozenset(
+    {
+        "cuMemAlloc",
+        "cuMemFree",
+        "cuMemFreeAsync",
+        "cuMemPoolTrimTo",
+        "cuMemHostAlloc",
+        "cuMemFreeHost",
+        "cuModuleUnload",
+    }
+    | {"cuStreamSynchronize", "cuEventQuery", "cuModuleLoadData", "cuGraphExecDestroy", "cuEventDestroy"}
+)
+"""What may invalidate a capture that is not of the mode RELAXED."""
 
 TEXTS = {INVALID_VALUE: "invalid argument", OUT_OF_MEMORY: "out of memory", INVALID_CONTEXT: "invalid device context"}
 TEXTS |= {INVALID_PTX: "a PTX JIT compilation failed", INVALID_HANDLE: "invalid resource handle"}
@@ -68,6 +86,7 @@ class Device:
 
     def __init__(self, ordinal: int) -> None:
         self.ordinal, self.handle, self.retained = ordinal, 0xC0DE00 + ordinal, 0
+        self.contexts = 0  # so many were there before
         self.peers: set[int] = set()  # the other devices that may access this one's memory
         self.open()
 
@@ -86,8 +105,14 @@ class Device:
 class Capture:
     """What is captured: functions of the queue that runs them. Streams join it by waiting for its events."""
 
-    def __init__(self, origin: Stream) -> None:
+    def __init__(self, origin: Stream, mode: int) -> None:
         self.origin, self.nodes, self.open = origin, list[Callable[[Any], None]](), {origin}
+        self.mode, self.thread, self.valid = mode, threading.get_ident(), True
+
+    @property
+    def forbids(self) -> bool:
+        """Whether this thread may not call what is unsafe during a capture."""
+        return self.mode == GLOBAL or (self.mode == THREAD_LOCAL and self.thread == threading.get_ident())
 
 
 class Stream:
@@ -104,16 +129,44 @@ class Stream:
             work(self.queue)
 
 
-class Event:
+class OfContext:
+    """What belongs to the current context, and goes with it."""
+
     def __init__(self) -> None:
+        self.owner, self.context = current(), current().contexts
+
+    def check(self) -> None:
+        """Fails where CUDA would use memory of a context that is gone."""
+        alive = self.owner.retained and self.owner.contexts == self.context
+        undefined(not alive, f"a {type(self).__name__} is used after its context was given back")
+
+
+class Event(OfContext):
+    def __init__(self, timing: bool) -> None:
+        super().__init__()
+        self.timing = timing
         self.recorded: Any = None
         self.device: Device | None = None
         self.capture: tuple[Capture, Stream] | None = None
 
 
-class Graph:
+class Graph(OfContext):
     def __init__(self, nodes: list[Callable[[Any], None]]) -> None:
+        super().__init__()
         self.nodes = nodes
+
+
+class Code(OfContext):
+    """A module. `running` is the number of its kernels that are enqueued."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__()
+        self.module, self.running, self.loaded = module, 0, True
+        self.counting = threading.Lock()
+
+    def count(self, change: int) -> None:
+        with self.counting:
+            self.running += change
 
 
 class State(threading.local):
@@ -130,6 +183,12 @@ host_memory: dict[int, Any] = {}
 functions: dict[str, tuple[Callable[..., None], tuple[Any, ...], bool]] = {}
 calls: dict[str, int] = {}
 """How often each function was called."""
+failing: dict[str, int] = {}
+"""Functions that return a status, as the test wants it."""
+unreachable: set[tuple[int, int]] = set()
+"""Pairs of devices, the first of which can't access the memory of the second."""
+faults: list[str] = []
+"""What the process did that CUDA leaves undefined."""
 _numbers = itertools.count(0x10, 0x10)
 _made: dict[str, Any] = {}
 
@@ -149,17 +208,22 @@ def address_of(name: str) -> int | None:
     if name not in functions:
         return None
     if name not in _made:
-        implementation, signature, context = functions[name]
-        _made[name] = ctypes.CFUNCTYPE(c_int, *signature)(functools.partial(_called, implementation, context))
+        _, signature, _ = functions[name]
+        _made[name] = ctypes.CFUNCTYPE(c_int, *signature)(functools.partial(_called, name))
     return ctypes.cast(_made[name], c_void_p).value
 
 
-def _called(implementation: Callable[..., None], context: bool, *arguments: Any) -> int:
-    calls[implementation.__name__] = calls.get(implementation.__name__, 0) + 1
+def _called(name: str, *arguments: Any) -> int:
+    calls[name] = calls.get(name, 0) + 1
+    implementation, _, context = functions[name]
     try:
         if context:
             require(state.contexts, INVALID_CONTEXT)
             current().check()
+        if name in UNSAFE:
+            _check_captures()
+        if name in failing:
+            raise Failure(failing[name])
         implementation(*arguments)
     except Failure as failure:
         return failure.status
@@ -169,6 +233,28 @@ def _called(implementation: Callable[..., None], context: bool, *arguments: Any)
         traceback.print_exc()
         return UNKNOWN
     return OK
+
+
+def _check_captures() -> None:
+    captures = {s.capture for s in list(handles.values()) if isinstance(s, Stream) and s.capture is not None}
+    forbidding = [capture for capture in captures if capture.forbids]
+    for capture in forbidding:
+        capture.valid = False
+    require(not forbidding, CAPTURE_UNSUPPORTED)
+
+
+def undefined(happened: bool, what: str) -> None:
+    """Notes what a process did if CUDA leaves it undefined. The call fails, and the process ends with an error."""
+    if happened:
+        faults.append(what)
+        raise Failure(UNKNOWN)
+
+
+@atexit.register
+def _report() -> None:
+    if faults:
+        print("undefined in CUDA:", *faults, sep="\n  ", file=sys.stderr, flush=True)
+        os._exit(70)
 
 
 def current() -> Device:
@@ -242,6 +328,7 @@ def cuDevicePrimaryCtxRelease(number):
     require(found.retained, INVALID_CONTEXT)
     found.retained -= 1
     if not found.retained:
+        found.contexts += 1
         found.open()  # the next context is a new one
 
 
@@ -270,7 +357,7 @@ def cuGetErrorName(status, text):
 
 @function(POINTER(c_int), c_int, c_int, context=False)
 def cuDeviceCanAccessPeer(can, one, other):
-    can[0] = int(device(one) is not device(other))
+    can[0] = int(device(one) is not device(other) and (one, other) not in unreachable)
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------
@@ -476,12 +563,12 @@ def cuStreamWaitEvent(stream, event, flags):
 @function(POINTER(c_void_p), c_uint)
 def cuEventCreate(event, flags):
     require(not flags & ~7)
-    event[0] = new(Event())
+    event[0] = new(Event(timing=not flags & 2))
 
 
-@function(c_void_p, context=False)
+@function(c_void_p)
 def cuEventDestroy(event):
-    take(event, Event)
+    take(event, Event).check()
     del handles[event]
 
 
@@ -497,6 +584,7 @@ def cuEventRecord(event, stream):
 @function(c_void_p)
 def cuEventQuery(event):
     mark = take(event, Event)
+    mark.check()
     require(mark.capture is None, CAPTURED_EVENT)
     if mark.recorded is None:
         return
@@ -522,13 +610,16 @@ def cuModuleLoadData(module, image):
         loaded = Module(known[0] if known else ctypes.string_at(image).decode(), engine="fast")
     except (UnicodeDecodeError, XlaError):
         raise Failure(INVALID_PTX) from None
-    module[0] = new(loaded)
+    module[0] = new(Code(loaded))
 
 
 @function(c_void_p)
 def cuModuleUnload(module):
-    """The module's kernels go with it. Those that are enqueued already run all the same."""
-    loaded = take(module, Module)
+    """The module's kernels go with it. None of them is enqueued."""
+    loaded = take(module, Code)
+    loaded.check()
+    undefined(loaded.running > 0, "a module is unloaded while its kernel runs")
+    loaded.loaded = False
     for handle in [h for h, value in handles.items() if isinstance(value, Function) and value.handle is loaded]:
         del handles[handle]
     del handles[module]
@@ -536,8 +627,8 @@ def cuModuleUnload(module):
 
 @function(POINTER(c_void_p), c_void_p, c_char_p)
 def cuModuleGetFunction(found, module, name):
-    loaded = take(module, Module)
-    require(name.decode() in loaded.kernels, NOT_FOUND)
+    loaded = take(module, Code)
+    require(name.decode() in loaded.module.kernels, NOT_FOUND)
     found[0] = new(Function(name.decode(), loaded))
 
 
@@ -545,11 +636,20 @@ def cuModuleGetFunction(found, module, name):
 def cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
     own, chosen = take(stream, Stream), take(kernel, Function)
     require(not extra and 0 < bx * by * bz <= 1024 and 0 < gx < 1 << 31 and 0 < gy * gz < 1 << 32)
-    sizes = [parameter.size for parameter in chosen.handle.kernels[chosen.name].parameters]
+    code: Code = chosen.handle
+    sizes = [parameter.size for parameter in code.module.kernels[chosen.name].parameters]
     require(set(sizes) <= {8})
     values = tuple(ctypes.cast(parameters[n], POINTER(c_uint64))[0] for n in range(len(sizes)))
     launch = LaunchArguments((gx, gy, gz), (bx, by, bz), shared, values)
-    own.enqueue(lambda queue: own.device.emulated.launch(queue, chosen, launch))
+    emulated = own.device.emulated
+
+    def run(queue: Any) -> None:
+        undefined(not code.loaded, f"{chosen.name} is launched after its module was unloaded")
+        code.count(1)
+        emulated.launch(queue, Function(chosen.name, code.module), launch)
+        emulated._enqueue(queue, lambda: code.count(-1), "counted")
+
+    own.enqueue(run)
 
 
 # -- cuBLASLt ----------------------------------------------------------------------------------------------------------
@@ -590,8 +690,8 @@ def connect_cublas(path: str) -> ctypes.CDLL:
 @function(c_void_p, c_int)
 def cuStreamBeginCapture(stream, mode):
     own = take(stream, Stream)
-    require(mode in (0, 1, 2) and own.capture is None, CAPTURE_UNSUPPORTED)
-    own.capture = Capture(own)
+    require(mode in (GLOBAL, THREAD_LOCAL, RELAXED) and own.capture is None, CAPTURE_UNSUPPORTED)
+    own.capture = Capture(own, mode)
 
 
 @function(c_void_p, POINTER(c_void_p))
@@ -602,6 +702,7 @@ def cuStreamEndCapture(stream, graph):
     unjoined = capture.open - {own}
     for joined in capture.open:
         joined.capture = None
+    require(capture.valid, CAPTURE_INVALIDATED)
     require(not unjoined, CAPTURE_UNJOINED)
     graph[0] = new(Graph(capture.nodes))
 
@@ -619,12 +720,12 @@ def cuGraphLaunch(executable, stream):
         own.enqueue(node)
 
 
-@function(c_void_p, context=False)
+@function(c_void_p)
 def cuGraphDestroy(graph):
-    take(graph, Graph)
+    take(graph, Graph).check()
     del handles[graph]
 
 
-@function(c_void_p, context=False)
+@function(c_void_p)
 def cuGraphExecDestroy(executable):
     cuGraphDestroy(executable)
