@@ -17,14 +17,15 @@ _PRIORITY, _EMULATED_PRIORITY = 200, 10  # above the CPU's and below it
 @hookimpl
 def xla_backend() -> BackendSpec:
     """The backend's description."""
-    from xla_backend_gpu.availability import cuda_missing, probe  # imported when the backend is chosen
+    from xla_backend_gpu.availability import find_gpus, probe  # imported when the backend is chosen
     from xla_backend_gpu.compiler import GpuCompiler, GpuOptions
     from xla_backend_gpu.device import GpuEvent, GpuExecutor, GpuStream
     from xla_backend_gpu.executable import GpuExecutable
+    from xla_backend_gpu.flags import GpuFlags
     from xla_backend_gpu.kernel import GpuKernel
-    from xla_backend_gpu.platform import GpuFlags, GpuPlatform
+    from xla_backend_gpu.platform import GpuPlatform
 
-    missing = cuda_missing()
+    found = find_gpus()
     return BackendSpec(
         version=__version__,
         contract_versions=((1, 1),),
@@ -36,8 +37,8 @@ def xla_backend() -> BackendSpec:
         event=GpuEvent,
         kernel=GpuKernel,
         probe=probe,
-        priority=_EMULATED_PRIORITY if missing else _PRIORITY,
+        priority=_PRIORITY if found.count else _EMULATED_PRIORITY,
         options=GpuOptions,
         flags=GpuFlags,
-        description="PTX by LLVM for NVIDIA's GPUs" + (f"; emulated: {missing}" if missing else ""),
+        description="PTX by LLVM for NVIDIA's GPUs" + (f"; emulated: {found.missing}" if found.missing else ""),
     )

@@ -3,17 +3,64 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 import importlib.util
 
+from xla_backend_gpu.flags import GpuFlags
 from xla_core.backend import Availability, Requirement
+from xla_core.config import plugin_flags
+from xla_core.errors import XlaError
 
 _LIBRARIES = ("libcuda.so.1", "nvcuda.dll")
 
 
+HINT = "run nvidia-smi to see whether the driver works, or set XLA_CORE_FLAGS=--xla_gpu_emulate"
+"""What to do where NVIDIA's driver is broken."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Gpus:
+    """The GPUs of this machine.
+
+    Attributes:
+        count: how many there are to use.
+        missing: why there is none, so that devices are emulated; or "".
+        failure: why the driver doesn't work; or "".
+    """
+
+    count: int = 0
+    missing: str = ""
+    failure: str = ""
+
+
+@functools.cache
+def find_gpus() -> Gpus:
+    """Counts the GPUs, and starts NVIDIA's driver for that. The result is cached for the process."""
+    missing = cuda_missing()
+    if missing:
+        return Gpus(missing=missing)
+    if _emulates():
+        return Gpus(missing="XLA_CORE_FLAGS has --xla_gpu_emulate")
+    from xla_backend_gpu.cuda_calls import count_devices
+
+    try:
+        count = count_devices()
+    except XlaError as error:
+        return Gpus(failure=f"NVIDIA's driver doesn't work: {error.message}")
+    return Gpus(count) if count else Gpus(missing="NVIDIA's driver finds no GPU")
+
+
+def _emulates() -> bool:
+    try:
+        return plugin_flags("gpu", GpuFlags).xla_gpu_emulate
+    except XlaError:  # whoever uses the flags is told
+        return False
+
+
 @functools.cache
 def cuda_missing() -> str:
-    """Returns why no GPU can be used, or "" if one may be usable."""
+    """Returns what a GPU would need that isn't installed, or ""."""
     if not any(map(_loads, _LIBRARIES)):
         return "no NVIDIA driver found"
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
@@ -31,10 +78,12 @@ def _loads(library: str) -> bool:
 
 def probe() -> Availability:
     """Reports that devices are available. Without a GPU they are emulated, and the requirement says so."""
-    missing = cuda_missing()
-    products = Requirement("products", met=True, detail=_products(emulated=bool(missing)))
-    if missing:
-        return Availability.of(Requirement("emulator", met=True, detail=missing), products)
+    found = find_gpus()
+    if found.failure:
+        return Availability.of(Requirement("NVIDIA driver", met=False, detail=found.failure, hint=HINT))
+    products = Requirement("products", met=True, detail=_products(emulated=not found.count))
+    if not found.count:
+        return Availability.of(Requirement("emulator", met=True, detail=found.missing), products)
     return Availability.of(Requirement("NVIDIA driver", met=True), products)
 
 

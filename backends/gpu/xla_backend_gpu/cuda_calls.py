@@ -9,8 +9,8 @@ from typing import Any
 
 from cuda.bindings import driver as cuda
 
-from xla_backend_gpu.statuses import FORK_RECOVERY, status_error
-from xla_core.errors import FailedPreconditionError, UnimplementedError, XlaError
+from xla_backend_gpu.statuses import FORK_RECOVERY, NO_GPU, status_error
+from xla_core.errors import FailedPreconditionError, UnimplementedError
 
 
 def check(call: str, result: tuple[Any, ...], *, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
@@ -53,24 +53,29 @@ def initialize() -> None:
     Raises:
         FailedPreconditionError: a process from which this one was forked has started it.
     """
-    if _start() != os.getpid():
+    started, process = _start()
+    check("cuInit", started)
+    if process != os.getpid():
         raise FailedPreconditionError("CUDA was started before this process was forked", hint=FORK_RECOVERY)
 
 
 @functools.cache
-def _start() -> int:
-    """Starts the driver; returns the number of the process."""
-    call("cuInit", 0)
-    return os.getpid()
+def _start() -> tuple[tuple[Any, ...], int]:
+    """Starts the driver; returns the result and the number of the process."""
+    return invoke("cuInit", 0), os.getpid()
 
 
 def count_devices() -> int:
-    """Returns the number of GPUs, which is 0 where the driver can't be used."""
-    try:
-        initialize()
-        return int(call("cuDeviceGetCount"))
-    except XlaError:
+    """Returns the number of GPUs. It starts the driver, so that CUDA can't be used in later forks of the process.
+
+    Raises:
+        XlaError: the driver doesn't work.
+    """
+    started, _ = _start()
+    if started[0].name in NO_GPU:
         return 0
+    initialize()
+    return int(call("cuDeviceGetCount"))
 
 
 def device_attribute(device: Any, name: str) -> int:

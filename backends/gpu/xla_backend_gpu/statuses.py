@@ -58,6 +58,9 @@ STICKY = frozenset(
 )
 """Statuses after which every call of the context fails."""
 
+NO_GPU = frozenset({"CUDA_ERROR_NO_DEVICE", "CUDA_ERROR_STUB_LIBRARY"})
+"""Statuses of cuInit where there is no GPU. CUDA's toolkit brings a library without a driver to link with."""
+
 RECOVERY = (
     "start a new process, because CUDA doesn't promise to work in this one any more, or run on the emulated device "
     "with its checks"
@@ -65,9 +68,7 @@ RECOVERY = (
 """What to do after a sticky status."""
 
 
-FORK_RECOVERY = (
-    "start child processes by the method 'spawn': CUDA can't be used in a process that was forked after its start"
-)
+FORK_RECOVERY = "start child processes by the method 'spawn', because CUDA can't be used in the child of a fork"
 """What to do in the child process of a fork."""
 
 

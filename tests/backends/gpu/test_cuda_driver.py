@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 cuda = pytest.importorskip("cuda.bindings.driver", reason="cuda-bindings is not installed")
 
-from xla_backend_gpu import cuda_calls, cuda_context, cuda_copies, cuda_driver, cuda_handles
-from xla_backend_gpu.statuses import KINDS, STICKY, status_error
+from xla_backend_gpu import availability, cuda_calls, cuda_context, cuda_copies, cuda_driver, cuda_handles
+from xla_backend_gpu.statuses import KINDS, NO_GPU, STICKY, status_error
 
 import xla_core as xla
 
@@ -38,7 +38,7 @@ def test_every_device_attribute_is_in_the_bindings() -> None:
 
 
 def test_every_status_is_in_the_bindings() -> None:
-    assert {status for status in {*KINDS, *STICKY} if not hasattr(cuda.CUresult, status)} == set()
+    assert {status for status in {*KINDS, *STICKY, *NO_GPU} if not hasattr(cuda.CUresult, status)} == set()
 
 
 def test_parameters_of_a_kernel() -> None:
@@ -81,6 +81,7 @@ def test_a_machine_without_a_driver_has_no_device() -> None:
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
-        assert cuda_calls.count_devices() == 0
+        found = availability.find_gpus()
+        assert (found.count, found.missing, found.failure) == (0, "no NVIDIA driver found", "")
     else:
         pytest.skip("this machine has an NVIDIA driver")

@@ -41,9 +41,9 @@ def run(tmp_path_factory) -> Run:
     """Runs a program of Python, or a command, where there are GPUs, as far as cuda-bindings can tell."""
     folder = tmp_path_factory.mktemp("libcuda")
 
-    def run(program: str = "", *command: str, devices: int = 1) -> subprocess.CompletedProcess:
+    def run(program: str = "", *command: str, devices: int = 1, started: int = 0) -> subprocess.CompletedProcess:
         command = command or (sys.executable, "-c", START + program)
-        environment = cuda_stub.environment(folder, devices)
+        environment = cuda_stub.environment(folder, devices, started)
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done
@@ -72,6 +72,48 @@ kinds = sorted({type(handle).__name__ for handle in driver.handles.values()})
 print(json.dumps([memory.blocks(), len(driver.host_memory), kinds, driver.devices[0].retained]))
 """
     assert result(run(program)) == [[], 0, [], 0]
+
+
+DEFAULT = """
+import json
+import os
+import warnings
+os.environ.pop("XLA_PLATFORM", None)
+import xla_core as xla
+from xla_core.backend import registry
+warnings.simplefilter("ignore")
+said = [xla.Client().platform_name, next(b.cause for b in registry.inspect_backends() if b.name == "gpu")]
+try:
+    with xla.Client("gpu") as client:
+        said.append(client.devices[0].description.name)
+except xla.UnavailableError as error:
+    said.append(str(error))
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.parametrize(("devices", "flags"), [(0, ""), (1, "--xla_gpu_emulate")])
+def test_an_emulated_device_is_not_the_default(
+    run: Run, devices: int, flags: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is NVIDIA's driver, as in a container without its GPU; or the user asks for emulation."""
+    monkeypatch.setenv("XLA_CORE_FLAGS", flags)
+    chosen, cause, named = result(run("", sys.executable, "-c", DEFAULT, devices=devices))
+    assert (chosen == "gpu", cause, named) == (False, "", "emulated GPU")
+
+
+def test_an_unknown_flag_is_no_fault_of_the_backend(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_CORE_FLAGS", "--xla_gpu_emulate --nobody_has_this")
+    program = "from xla_core.backend import registry\nprint(registry.load_backend('gpu').priority)"
+    assert result(run("", sys.executable, "-c", program)) == 200
+
+
+def test_a_driver_that_does_not_work_is_no_emulated_device(run: Run) -> None:
+    chosen, cause, named = result(run("", sys.executable, "-c", DEFAULT, started=803))
+    assert chosen != "gpu"
+    for text in (cause, named):
+        assert "cuInit returned CUDA_ERROR_SYSTEM_DRIVER_MISMATCH" in text
+    assert "--xla_gpu_emulate" in named
 
 
 def test_memory_that_the_core_gives_back_leaves_the_process(run: Run) -> None:
@@ -409,9 +451,10 @@ os.close(write)
 print(os.fdopen(read).read())
 os.waitpid(pid, 0)
 """
-    said = result(run(program))
-    assert len(said) == 2
-    assert all("fork" in text and "'spawn'" in text and "new xla_core.Client" not in text for text in said), said
+    own, other = result(run(program))
+    assert "before a fork" in own
+    assert "CUDA was started before this process was forked" in other
+    assert "'spawn'" in other
 
 
 def test_a_pair_of_devices_that_lack_access_leaves_it_to_the_others(run: Run) -> None:

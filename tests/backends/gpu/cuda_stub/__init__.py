@@ -20,8 +20,11 @@ def compiler() -> str | None:
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
-def environment(folder: Path, devices: int = 1) -> dict[str, str]:
-    """Builds the library in a folder. Returns the environment of processes that have so many devices."""
+def environment(folder: Path, devices: int = 1, started: int = 0) -> dict[str, str]:
+    """Builds the library in a folder. Returns the environment of processes that have so many devices.
+
+    `started` is the status of cuInit.
+    """
     library, cc = folder / "libcuda.so.1", compiler()
     assert cc is not None
     command = [cc, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", str(library), str(_FOLDER / "libcuda.c")]
@@ -32,4 +35,5 @@ def environment(folder: Path, devices: int = 1) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "XLA_TEST_LIBCUDA": str(library),
         "XLA_TEST_CUDA_DEVICES": str(devices),
+        "XLA_TEST_CUDA_STARTED": str(started),
     }

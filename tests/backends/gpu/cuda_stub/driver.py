@@ -28,8 +28,9 @@ from xla_backend_gpu.emulator import EmulatorFault, Memory, Module
 
 from xla_core.errors import XlaError
 
+STARTED = int(os.environ.get("XLA_TEST_CUDA_STARTED", 0))  # the status of cuInit
 MEMORY = int(os.environ.get("XLA_TEST_CUDA_MEMORY", 1 << 28))
-OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, INVALID_CONTEXT = 0, 1, 2, 101, 201
+OK, INVALID_VALUE, OUT_OF_MEMORY, NO_DEVICE, INVALID_DEVICE, INVALID_CONTEXT = 0, 1, 2, 100, 101, 201
 INVALID_PTX, INVALID_HANDLE, NOT_FOUND, NOT_READY, ILLEGAL_ADDRESS, LAUNCH_FAILED = 218, 400, 500, 600, 700, 719
 CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, CAPTURE_UNJOINED = 900, 901, 904
 CAPTURED_EVENT, UNKNOWN = 907, 999
@@ -87,11 +88,11 @@ class Device:
     def __init__(self, ordinal: int) -> None:
         self.ordinal, self.handle, self.retained = ordinal, 0xC0DE00 + ordinal, 0
         self.contexts = 0  # so many were there before
-        self.peers: set[int] = set()  # the other devices that may access this one's memory
         self.open()
 
     def open(self) -> None:
         self.emulated = EmulatedDriver(MEMORY)
+        self.peers: set[int] = set()  # the other devices that may access this one's memory
         self.emulated.memory.base += self.ordinal << 40
         self.executor: Any = types.SimpleNamespace(device_name=f"stub:{self.ordinal}")  # as far as a stream asks
 
@@ -285,6 +286,8 @@ def device(number: int) -> Device:
 @function(c_uint, context=False)
 def cuInit(flags):
     require(not flags)
+    require(devices, NO_DEVICE)
+    require(not STARTED, STARTED)
 
 
 @function(POINTER(c_int), context=False)
