@@ -27,8 +27,8 @@ class Context:
     """The context in which a case runs.
 
     Attributes:
-        operands: arguments of the program; constants, except one of several; results of other kernels, which a loop of
-            unknown length keeps apart from the op.
+        operands: arguments of the program; constants, except one of several; results of other kernels, which branches
+            that no pass can choose between keep apart from the op.
         neighbours: none, or elementwise ops before and after it that give their operand for this program's arguments,
             which no pass can know.
         layouts: the target's default layouts, or another order of dimensions for some arrays of the entry.
@@ -132,9 +132,9 @@ def place(
     values = list(entry.parameters)
     root = entry.root
     if context.operands == "kernels" and values:
-        count = entry.parameter(len(given), Shape(ElementType.S32, ()))
-        given.append(np.array(2, np.int32))
-        values = _through_loop(module, count, values)
+        number = entry.parameter(len(given), Shape(ElementType.S32, ()))
+        given.append(np.array(1, np.int32))
+        values = _through_branch(module, number, values)
     if context.neighbours == "fused":
         flag = entry.parameter(len(given), Shape(ElementType.PRED, ()))
         given.append(np.array(True))
@@ -184,35 +184,20 @@ def _ones(entry: HloComputation, shape: Shape) -> HloInstruction:
     return entry.constant(np.asarray(1).astype(shape.dtype), shape.without_layout())
 
 
-def _through_loop(module: HloModule, count: HloInstruction, values: list[HloInstruction]) -> list[HloInstruction]:
-    """Adds a loop that swaps arrays `count` times, which is an even number: two of one shape, or an array and ones."""
+def _through_branch(module: HloModule, number: HloInstruction, values: list[HloInstruction]) -> list[HloInstruction]:
+    """Adds a conditional whose branch 0 gives ones, and whose branch 1 gives the arrays among the values."""
     entry, arrays = module.entry, [v for v in values if v.shape.is_array]
-    carried, swapped = list(arrays), list(range(len(arrays)))
-    waiting: dict[Shape, int] = {}
-    for number, array in enumerate(arrays):
-        shape = array.shape.without_layout()
-        other = waiting.pop(shape, None)
-        if other is None:
-            waiting[shape] = number
-        else:
-            swapped[number], swapped[other] = other, number
-    for shape, number in waiting.items():
-        swapped[number] = len(carried)
-        swapped.append(number)
-        carried.append(_ones(entry, shape))
-    start = entry.add(Opcode.TUPLE, entry.constant(np.int32(0)), count, *carried)
-    condition, body = HloComputation("condition"), HloComputation("body")
-    state = condition.parameter(0, start.shape)
-    turn, limit = (condition.add(Opcode.GET_TUPLE_ELEMENT, state, index=i) for i in range(2))
-    condition.set_root(condition.add(Opcode.COMPARE, turn, limit, direction="LT"))
-    state = body.parameter(0, start.shape)
-    turn, limit, *parts = (body.add(Opcode.GET_TUPLE_ELEMENT, state, index=i) for i in range(2 + len(carried)))
-    following = body.add(Opcode.ADD, turn, body.constant(np.int32(1)))
-    body.set_root(body.add(Opcode.TUPLE, following, limit, *(parts[other] for other in swapped)))
-    for computation in (condition, body):
-        module.add_computation(computation)
-    loop = entry.add(Opcode.WHILE, start, condition=condition, body=body)
-    kept = {v: entry.add(Opcode.GET_TUPLE_ELEMENT, loop, index=2 + i) for i, v in enumerate(arrays)}
+    given = entry.add(Opcode.TUPLE, *arrays)
+    branches = HloComputation("ones"), HloComputation("arrays")
+    for branch in branches:
+        parts = branch.parameter(0, given.shape)
+        results = [branch.add(Opcode.GET_TUPLE_ELEMENT, parts, index=i) for i in range(len(arrays))]
+        if branch is branches[0]:
+            results = [_ones(branch, array.shape) for array in arrays]
+        branch.set_root(branch.add(Opcode.TUPLE, *results))
+        module.add_computation(branch)
+    chosen = entry.add(Opcode.CONDITIONAL, number, given, given, branch_computations=branches)
+    kept = {v: entry.add(Opcode.GET_TUPLE_ELEMENT, chosen, index=i) for i, v in enumerate(arrays)}
     return [kept.get(v, v) for v in values]
 
 

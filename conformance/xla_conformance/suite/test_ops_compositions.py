@@ -7,17 +7,20 @@ one kernel. Each op may be right alone.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from xla_conformance.claims import held_types, not_supported
-from xla_conformance.failures import require_equal
+from xla_conformance.failures import Failure, require_equal
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.compositions import Composition, compositions
-from xla_conformance.ops.contexts import Context, before_for, device_for, place, run
+from xla_conformance.ops.contexts import Context, Placed, before_for, device_for, place, run
+from xla_conformance.ops.joint import join
 from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
+from xla_conformance.programs.rewrites import KINDS, Rewritten, rewritten
 from xla_core import Client, evaluate
 from xla_core.hlo import Tolerance
 from xla_core.target import TargetConfig
@@ -83,3 +86,47 @@ def test_a_pattern_and_what_looks_like_it(client: Client, resemblance: Resemblan
             arguments=arguments,
             tolerances=[_TOLERANCE if e.dtype.kind == "f" else None for e in expected],
         )
+
+
+_RUNS = 3
+
+
+@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.parametrize("level", [2, 0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_pass_may_rewrite(client: Client, kind: str, level: Literal[0, 2], seed: int) -> None:
+    """All programs of a kind are one; if that one is wrong or isn't supported, each runs alone."""
+    programs = rewritten(kind)
+    try:
+        _require_right(client, programs, level, seed)
+        return
+    except (Failure, pytest.skip.Exception) as error:
+        together = error
+    supported = [program for program in programs if _is_right(client, program, level, seed)]
+    if not supported or isinstance(together, Failure):
+        raise together
+
+
+def _is_right(client: Client, program: Rewritten, level: Literal[0, 2], seed: int) -> bool:
+    """Whether the target supports a program, whose results are right."""
+    try:
+        _require_right(client, [program], level, seed)
+    except pytest.skip.Exception:
+        return False
+    return True
+
+
+def _require_right(client: Client, programs: Sequence[Rewritten], level: Literal[0, 2], seed: int) -> None:
+    placed = [Placed(p.module(), p.arguments(seed), Context(level=level)) for p in programs]
+    whole = join(placed)
+    runs = [[p.arguments(seed + number) for p in programs] for number in range(_RUNS)]
+    executions = [dataclasses.replace(whole, arguments=[a for some in each for a in some]) for each in runs]
+    name = f"{programs[0].name}, {level}"
+    found = run(client, executions, device=device_for(client, name), before=before_for(name))
+    for arguments, results in zip(runs, found, strict=True):
+        rest = results
+        for program, some in zip(programs, arguments, strict=True):
+            expected = program.expected(some)
+            mine, rest = rest[: len(expected)], rest[len(expected) :]
+            sentence = f"A program of a few ops gives its results at optimization level {level}, here {program.name}:"
+            check(sentence, mine, expected, module=program.text, arguments=some, seed=seed)

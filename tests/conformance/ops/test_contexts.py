@@ -66,12 +66,12 @@ def test_each_two_arrays_differ_in_layout_in_some_case(context: Context, count: 
     "context", [c for c in CONTEXTS if c.neighbours == "fused" or c.operands == "kernels"], ids=str
 )
 def test_no_pass_removes_the_context(context: Context) -> None:
-    """After optimization there are the selects and the loop that only these arguments make useless."""
+    """After optimization there are the selects and the branches that only these arguments make useless."""
     placed = place(parse(MODULE), context, ARGUMENTS)
     with Client("template") as client:
         text = client.compile(placed.module, CompileOptions(optimization_level=2)).as_text()
     assert "select(" in text or context.neighbours != "fused"
-    assert " while(" in text or context.operands != "kernels"
+    assert " conditional(" in text or context.operands != "kernels"
 
 
 class _Wrapped:

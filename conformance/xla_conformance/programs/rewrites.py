@@ -1,0 +1,112 @@
+"""Small programs that a pass may rewrite wrongly: identities that hold for most values only, or for most attributes.
+
+Each file of the folder `rewrites` has programs of one kind. A program is a comment that says what it computes, and the
+instructions of its entry computation; computations that several programs call are in `computations.hlo`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.resources
+import re
+import zlib
+
+import ml_dtypes
+import numpy as np
+
+from xla_conformance.bits import split_parts
+from xla_conformance.ops.comparison import Expected, rule_for
+from xla_core import evaluate, parse
+from xla_core.hlo import OPS, ElementType, HloModule, Opcode, Shape
+
+__all__ = ["KINDS", "Rewritten", "rewritten"]
+
+KINDS = (
+    *("floats", "functions", "integers", "conversions", "choices", "movement", "places", "reductions", "products"),
+    *("orders", "control"),
+)
+
+_NORMALIZED = (Opcode.BATCH_NORM_INFERENCE, Opcode.BATCH_NORM_TRAINING)
+_PLACES = ("i", "j")
+_ANY = ("x", "y", "z")
+
+
+@dataclasses.dataclass(frozen=True)
+class Rewritten:
+    """A program of the folder. `name` says what it computes."""
+
+    name: str
+    text: str
+
+    def module(self) -> HloModule:
+        return parse(self.text, file=self.name)
+
+    def arguments(self, seed: int) -> list[np.ndarray]:
+        """Values by the parameters' names.
+
+        Those of x, y and z are special ones and others, those of i and j are places in an array and behind its ends,
+        and all others are small whole numbers, whose sums have no rounding errors.
+        """
+        random = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
+        return [_array(random, p.name, p.shape) for p in self.module().entry.parameters]
+
+    def expected(self, arguments: list[np.ndarray]) -> list[Expected]:
+        module = self.module()
+        results = [np.asarray(result) for result in evaluate(module, *arguments)]
+        instructions = [i for c in module.computations for i in c.instructions if i.shape.is_array or i.operands]
+        if not any(i.opcode in _NORMALIZED or _is_inexact(i.opcode, i.shape) for i in instructions):
+            return [Expected(result) for result in results]
+        with np.errstate(all="ignore"):
+            wide = [split_parts(result).astype(np.float64) for result in results]
+            return [Expected(v, w, 1e-5 * np.abs(w) + 1e-5) for v, w in zip(results, wide, strict=True)]
+
+
+def _is_inexact(opcode: Opcode, shape: Shape) -> bool:
+    return shape.is_array and OPS[opcode].is_elementwise and not rule_for(OPS[opcode], shape.element_type).is_exact
+
+
+@functools.cache
+def rewritten(kind: str) -> tuple[Rewritten, ...]:
+    """Returns the programs of a kind."""
+    shared = dict(re.findall(r"^(\w+) (\{.*?^\})$", _text("computations"), re.DOTALL | re.MULTILINE))
+    return tuple(_program(kind, part, shared) for part in re.split(r"^// ", _text(kind), flags=re.MULTILINE)[1:])
+
+
+def _text(kind: str) -> str:
+    return importlib.resources.files(__package__).joinpath(f"rewrites/{kind}.hlo").read_text()
+
+
+def _program(kind: str, part: str, shared: dict[str, str]) -> Rewritten:
+    name, _, text = part.partition("\n")
+    own = "".join(re.findall(r"^\w+ \{.*?^\}\n", text, re.DOTALL | re.MULTILINE))
+    entry = text.replace(own, "")
+    called = "".join(f"{name} {shared[name]}\n" for name in shared if re.search(rf"=\{{?{name}\b", text))
+    return Rewritten(name, f"HloModule {kind}\n\n{called}{own}ENTRY main {{\n{entry}}}\n")
+
+
+def _array(random: np.random.Generator, name: str, shape: Shape) -> np.ndarray:
+    element, dimensions = shape.element_type, shape.dimensions
+    if element is ElementType.PRED:
+        return np.asarray(random.integers(0, 2, dimensions).astype(bool))
+    if name in _PLACES:
+        low, high = element.integer_range
+        return np.asarray(random.choice([*range(max(low, -3), 12), high], dimensions).astype(element.dtype))
+    if name not in _ANY:
+        return np.asarray(random.integers(-3, 4, dimensions).astype(element.dtype))
+    if element.is_integral:
+        low, high = element.integer_range
+        known = (low, low + 1, -8, -7, -3, -1, 0, 1, 2, 3, 7, 8, 240, 255, 46341, 65536, 16777217, high - 1, high)
+        whole = [n for n in known if low <= n <= high]
+        return _mixed(random, np.array(whole, element.dtype), random.integers(low, high, dimensions, element.dtype))
+    numbers = ml_dtypes.finfo(element.dtype)  # type: ignore[no-untyped-call]
+    largest, least, eps = (float(n) for n in (numbers.max, numbers.tiny, numbers.eps))
+    special = [0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, largest, -largest, largest / 4, least, -least, least / 4]
+    special += [1 + eps, -1 - eps, 0.5, -0.5, 2, -3, 0.75, 300, -129, 2.5, 2.0**-9]
+    return _mixed(random, np.array(special).astype(element.dtype), random.uniform(-4, 4, dimensions))
+
+
+def _mixed(random: np.random.Generator, special: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Returns special values, and others in one place of four."""
+    chosen = random.choice(special, others.shape)
+    return np.where(random.integers(0, 4, others.shape) == 0, others.astype(special.dtype), chosen)

@@ -1,0 +1,38 @@
+"""The programs that a pass may rewrite wrongly are valid, and their arguments reach what they are about."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_conformance.programs.rewrites import KINDS, rewritten
+
+from xla_core.hlo import verify
+
+_PROGRAMS = [program for kind in KINDS for program in rewritten(kind)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_programs_are_valid(kind: str) -> None:
+    for program in rewritten(kind):
+        module = program.module()
+        verify(module)
+        arguments = program.arguments(0)
+        assert [a.dtype for a in arguments] == [s.dtype for s in module.parameter_shapes]
+        assert all(e.wrong(e.value).sum() == 0 for e in program.expected(arguments))
+
+
+def test_each_program_says_what_it_computes() -> None:
+    assert len({p.name for p in _PROGRAMS}) == len(_PROGRAMS) > 200
+
+
+def test_a_rule_that_holds_for_most_values_shows() -> None:
+    """x - x is 0 for all but infinities and NaNs, of which the arguments have some."""
+    program = next(p for p in _PROGRAMS if p.name.startswith("x - x"))
+    (expected,) = program.expected(program.arguments(0))
+    assert expected.wrong(np.zeros_like(expected.value)).any()
+
+
+def test_functions_may_have_errors_and_other_ops_not() -> None:
+    by_kind = {kind: [e for p in rewritten(kind) for e in p.expected(p.arguments(0))] for kind in KINDS}
+    assert all(e.wide is None for e in by_kind["integers"])
+    assert all(e.wide is not None for e in by_kind["functions"])
