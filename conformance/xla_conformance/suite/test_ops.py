@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from xla_conformance.chosen import may_be_chosen
+from xla_conformance.chosen import may_be_chosen, passes_of
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase, generate
@@ -26,19 +26,21 @@ _FUNCTION = "test_ops.py::test_op"
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
-    every_type = config.getoption("xla_profile") != "quick"
     chosen = config.getoption("keyword"), config.getoption("xla_test")
     opcodes = [o for o in OPS if may_be_chosen(_FUNCTION, f"{o}-", *chosen, words=partial(words_of_cases, o))]
-    counts: Counter[Opcode] = Counter()
     groups = Groups()
-    parameters = []
-    for case in generate(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes):
-        context = context_for(counts[case.opcode], case.opcode, often=0 if has_values(case.opcode) else 2)
-        counts[case.opcode] += 1
-        group = groups.of(case, context)
-        marks = [pytest.mark.joint(group)] if group else []
-        parameters.append(pytest.param(case, context, id=f"{case.name}-{context}", marks=marks))
-    metafunc.parametrize(("case", "context"), parameters)
+    parameters = {}
+    for every_type in passes_of(config.getoption("xla_profile")):
+        counts: Counter[Opcode] = Counter()
+        for case in generate(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes):
+            context = context_for(counts[case.opcode], case.opcode, often=0 if has_values(case.opcode) else 2)
+            counts[case.opcode] += 1
+            name = f"{case.name}-{context}"
+            if name not in parameters:
+                group = groups.of(case, context)
+                marks = [pytest.mark.joint(group)] if group else []
+                parameters[name] = pytest.param(case, context, id=name, marks=marks)
+    metafunc.parametrize(("case", "context"), parameters.values())
 
 
 def has_values(opcode: Opcode) -> bool:

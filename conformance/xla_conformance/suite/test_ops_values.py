@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xla_conformance.chosen import may_be_chosen
+from xla_conformance.chosen import may_be_chosen, passes_of
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import before_for, device_for, place, run
@@ -22,13 +22,15 @@ _FUNCTION = "test_ops_values.py::test_values"
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
-    every_type = config.getoption("xla_profile") != "quick"
     chosen = config.getoption("keyword"), config.getoption("xla_test")
     opcodes = [
         o for o in OPS if may_be_chosen(_FUNCTION, f"{o}-", *chosen, words=functools.partial(words_of_value_cases, o))
     ]
-    cases = list(value_cases(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes))
-    metafunc.parametrize("case", cases, ids=lambda case: case.name)
+    cases: dict[str, ValueCase] = {}
+    for every_type in passes_of(config.getoption("xla_profile")):
+        for case in value_cases(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes):
+            cases.setdefault(case.name, case)
+    metafunc.parametrize("case", cases.values(), ids=cases.keys())
 
 
 def test_values(

@@ -50,6 +50,10 @@ def test_every_test_of_the_suite_must_be_there(submission: Path, capfd: pytest.C
     assert "chip conforms at the level everything (quick)" in capfd.readouterr().out.replace("\n", " ")
 
 
+def test_full_has_every_test_of_quick() -> None:
+    assert collect_tests("quick", 0) < collect_tests("full", 0)
+
+
 def forge(submission: Path, change: Callable[[dict[str, Any]], None]) -> list[str]:
     """Changes report.json and makes its hash right."""
     file = submission / "report.json"
