@@ -120,11 +120,13 @@ def products(choice: Choice, seconds: float) -> Iterator[Row]:
             executable = client.compile(text, xla_core.CompileOptions(backend={"products": "own"}))
             dtype = executable.parameter_shapes[0].dtype
             arguments = [client.buffer_from_host(np.ones((size, size), dtype)) for _ in range(2)]
-            own = timer.seconds(lambda e=executable, a=arguments: e.execute(a), budget=budget / 3)
+            own = timer.seconds(lambda e=executable, a=arguments: e.execute(a), budget=budget / 4)
         except Exception as error:
             yield failed("products", what, error)
             continue
-        yield _by_library(client, timer, what, text, arguments, own, budget / 3)
+        yield _by_library(client, timer, what, text, arguments, own, budget / 4)
+        if _has_warpgroups(client):
+            yield _by_warpgroups(client, timer, what, text, arguments, own, budget / 4)
         speed = f"{2 * size**3 / own / 1e12:.3g} TFLOP/s"
         try:
             theirs = Cublas().seconds(element_type, size)
@@ -154,6 +156,34 @@ def _by_library(
     except Exception as error:
         return failed("products", what, error)
     return Row("products", what, f"{own / seconds:.3g}", note="times as fast as kernels of our own, in a program")
+
+
+def _has_warpgroups(client: xla_core.Client) -> bool:
+    """Whether the device's tensor cores also multiply by warpgroups."""
+    return client.platform.compiler.target_config.features == ("sm_90",)
+
+
+def _by_warpgroups(
+    client: xla_core.Client,
+    timer: DeviceTimer,
+    what: str,
+    text: str,
+    arguments: Sequence[xla_core.Buffer],
+    own: float,
+    budget: float,
+) -> Row:
+    """How many times as fast products by warpgroups (wgmma) are as those by warps (mma), which take `own` seconds."""
+    what = f"{what}, by warpgroups"
+    options = xla_core.CompileOptions(keep_artifacts=True, backend={"products": "own", "sm": "sm_90a"})
+    try:
+        executable = client.compile(text, options)
+        if "shared products" not in str(executable.artifacts()["plan"]):
+            return Row("products", what, note="the plan has none: the product is small, or its type has none")
+        seconds = timer.seconds(lambda: executable.execute(arguments), budget=budget)
+    except Exception as error:
+        return failed("products", what, error)
+    speed = f"{own * 1e6:.1f} us by warps, {seconds * 1e6:.1f} us by warpgroups"
+    return Row("products", what, f"{own / seconds:.3g}", note=f"times as fast as by warps: {speed}")
 
 
 def speed(choice: Choice, seconds: float) -> Iterator[Row]:

@@ -56,6 +56,7 @@ def test_sections_are_measured_and_failures_are_lines(tmp_path: Path) -> None:
     assert ("launch", "32 kernels, as a graph") in rows
     assert "no cuBLAS" in str(rows["products", "f32 32x32x32"]["note"]) or rows["products", "f32 32x32x32"]["good"]
     assert "no cuBLASLt" in str(rows["products", "f32 32x32x32, by cuBLASLt"]["note"])
+    assert "the product is small" in str(rows["products", "bf16 32x32x32, by warpgroups"]["note"])
 
 
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler for the stub of cuBLASLt")

@@ -9,11 +9,16 @@ from xla_core.hlo.values.element_type import ElementType
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LanePlace:
-    """A number that depends on the lane: (lane // divisor % modulus) * factor."""
+    """A number that depends on the lane: (lane // divisor % modulus) * factor, and more beyond the modulus.
+
+    Attributes:
+        beyond: what each further `divisor * modulus` lanes add.
+    """
 
     divisor: int
     modulus: int
     factor: int = 1
+    beyond: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,10 +46,15 @@ class MatrixShape:
 
     Attributes:
         operand, accumulator: the types of the operands and of the total.
-        left, right, total: how the matrices lie in the registers of the lanes.
+        left, right: how the operands lie in the registers of the lanes, or None where the device reads both from shared
+            memory: lines of `shared_widths` bytes whose chunks of 16 bytes are swizzled. See `SharedMatrix`.
+        total: how the total lies in the registers of the lanes.
         mantissa_bits: how many bits of the mantissa of each operand are used, if not all of its type's.
         rounds_sums: whether the device may keep fewer bits of a sum than the accumulator's type has. Only products of
             default precision use such a shape.
+        lanes: how many lanes multiply together, if not those of `ParallelModel.lanes`.
+        shared_widths: the widths, in bytes, in which shared memory may hold operands, the preferred one first.
+        turns: whether the lines, and not the terms, of an operand in shared memory may be neighbours.
     """
 
     rows: int
@@ -52,11 +62,14 @@ class MatrixShape:
     terms: int
     operand: ElementType
     accumulator: ElementType
-    left: Fragment
-    right: Fragment
+    left: Fragment | None
+    right: Fragment | None
     total: Fragment
     mantissa_bits: int | None = None
     rounds_sums: bool = False
+    lanes: int | None = None
+    shared_widths: tuple[int, ...] = ()
+    turns: bool = False
 
     def __str__(self) -> str:
         bits = "" if self.mantissa_bits is None else f" of {self.mantissa_bits} bits"

@@ -11,10 +11,17 @@ import dataclasses
 from collections.abc import Sequence
 
 from xla_backend_gpu.copies import COPY_BYTES, has_asynchronous_copies, start_copy
-from xla_backend_gpu.matrices import load_matrices, matrix_shapes, multiply_accumulate, needed_features
+from xla_backend_gpu.group_products import multiply_shared_matrices, show_shared_matrices
+from xla_backend_gpu.matrices import (
+    load_matrices,
+    matrix_shapes,
+    multiply_accumulate,
+    needed_features,
+    type_names,
+)
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.remainder import remainder
-from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
+from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, SharedMatrix, Value
 from xla_core.target import MatrixShape, ParallelModel
 
 _WARP = 32
@@ -124,6 +131,20 @@ class PtxAbi(GpuAbi):
     ) -> list[Value]:
         self.features = needed_features(self.cpu, shape) or self.features
         return multiply_accumulate(builder, shape, left, right, total)
+
+    def multiply_shared_matrices(
+        self,
+        builder: IrBuilder,
+        shape: MatrixShape,
+        left: SharedMatrix,
+        right: SharedMatrix,
+        steps: int,
+        total: Sequence[Value],
+    ) -> list[Value]:
+        return multiply_shared_matrices(builder, shape, type_names(shape), left, right, steps, total)
+
+    def show_shared_matrices(self, builder: IrBuilder) -> None:
+        show_shared_matrices(builder)
 
     def load_matrices(self, builder: IrBuilder, row: Value, count: int, *, transposed: bool) -> list[Value]:
         return load_matrices(builder, row, count, transposed=transposed)

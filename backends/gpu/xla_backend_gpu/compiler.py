@@ -34,7 +34,8 @@ class GpuOptions(BackendOptions):
     """Options of the GPU backend.
 
     Attributes:
-        sm: the processor to compile for, such as "sm_90"; by default, that of the device.
+        sm: the processor to compile for, such as "sm_90"; by default, that of the device. "sm_90a" has the features
+            that devices of compute capability 9.0 alone have, such as products by warpgroups.
         engine: how an emulated device runs kernels. "fast" runs native code; "checked" checks every memory access and
             counts instructions. A GPU ignores it.
         math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.

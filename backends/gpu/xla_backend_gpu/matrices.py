@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_backend_gpu.group_products import GROUP_PROCESSOR, group_shapes
 from xla_backend_gpu.processors import processor_number
 from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.hlo import ElementType
@@ -70,15 +71,25 @@ _NAMES = {
 
 
 def matrix_shapes(processor: str) -> tuple[MatrixShape, ...]:
-    """Returns the shapes that a processor's tensor cores multiply, one for each operand and accumulator type."""
+    """Returns the shapes that a processor's tensor cores multiply.
+
+    There is one of registers for each operand and accumulator type. Those of warpgroups come before.
+    """
     number = processor_number(processor)
     found = {(shape.operand, shape.accumulator): shape for least, shape in _SHAPES if least <= number}
-    return tuple(found.values())
+    groups = group_shapes(found.values()) if processor == GROUP_PROCESSOR else ()
+    return (*groups, *found.values())
 
 
 def needed_features(processor: str, shape: MatrixShape) -> str:
     """Returns the features with which LLVM writes a PTX that has a shape, or "" if it does so by itself."""
     return "+ptx84" if shape.operand in _F8 and processor_number(processor) < 100 else ""
+
+
+def type_names(shape: MatrixShape) -> tuple[str, str]:
+    """Returns PTX's names of the types of a shape's operands and total."""
+    operand = "tf32" if shape.mantissa_bits == _TF32_BITS else _NAMES[shape.operand][0]
+    return operand, _NAMES[shape.accumulator][0]
 
 
 def multiply_accumulate(
@@ -89,9 +100,9 @@ def multiply_accumulate(
     total: Sequence[Value],
 ) -> list[Value]:
     """Emits mma.sync. LLVM has intrinsics of it, whose types differ from shape to shape; the text does not."""
-    operand, of_total = _NAMES[shape.operand][0], _NAMES[shape.accumulator][0]
-    if shape.mantissa_bits == _TF32_BITS:  # its operands are words
-        operand, left, right = "tf32", *([builder.bitcast(x, "i32") for x in side] for side in (left, right))
+    operand, of_total = type_names(shape)
+    if operand == "tf32":  # its operands are words
+        left, right = ([builder.bitcast(x, "i32") for x in side] for side in (left, right))
     numbers = iter(range(len(left) + len(right) + 2 * len(total)))
     groups = [
         "{" + ", ".join(f"${next(numbers)}" for _ in registers) + "}" for registers in (total, left, right, total)

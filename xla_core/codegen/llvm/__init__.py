@@ -61,7 +61,14 @@ from xla_core.codegen.llvm.llvm_compiler import (
 from xla_core.codegen.llvm.loops.ir_array import Complex, IrArray
 from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.processors import check_processor
-from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
+from xla_core.codegen.llvm.target_abi import (
+    GridAbi,
+    KernelFrame,
+    KernelParameter,
+    LoopAbi,
+    SharedMatrix,
+    TargetAbi,
+)
 
 __all__ = [
     "Autotuner",
@@ -86,6 +93,7 @@ __all__ = [
     "KernelPlan",
     "LoopAbi",
     "Planner",
+    "SharedMatrix",
     "TargetAbi",
     "TuningCache",
     "Value",

@@ -67,8 +67,8 @@ class GpuAbi(GridAbi):
         """Calls an intrinsic function that returns an i32; returns an i64."""
         return builder.cast("zext", builder.call(intrinsic, "i32", []), "i64")
 
-    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+    def shared_array(self, builder: IrBuilder, type_: str, count: int, *, align: int = 16) -> Value:
         name = builder.module.symbol(f"{builder.function.name}_shared")
         space = f"addrspace({self.shared_address_space})"
-        builder.module.add_global(name, f"internal {space} global [{count} x {type_}] poison, align 16")
+        builder.module.add_global(name, f"internal {space} global [{count} x {type_}] poison, align {align}")
         return Value(f"ptr {space}", f"@{name}")

@@ -9,7 +9,7 @@ from xla_core.codegen.kernel_choice import KEY
 from xla_core.codegen.llvm.forms.fft import FFT, FFT_BLOCKS
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.loop import LOOP
-from xla_core.codegen.llvm.forms.products import PRODUCT
+from xla_core.codegen.llvm.forms.products import PRODUCT, SHARED_PRODUCT
 from xla_core.codegen.llvm.forms.row_groups import ROW_GROUPS
 from xla_core.codegen.llvm.forms.row_teams import ROW_TEAMS
 from xla_core.codegen.llvm.forms.scans import SCANS
@@ -39,6 +39,7 @@ FORMS: Sequence[KernelForm[Any]] = (
     SELECT_AND_SCATTER,
     SCANS,
     ROW_TEAMS,
+    SHARED_PRODUCT,
     PRODUCT,
     TRANSPOSED_TILES,
     THREAD_ELEMENTS,

@@ -47,6 +47,30 @@ class KernelFrame:
     step: Value
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class SharedMatrix:
+    """A matrix in shared memory, for `TargetAbi.multiply_shared_matrices`.
+
+    What is contiguous are the terms of a line, or the lines of a term. `width` bytes of it lie in a row. The rows of
+    neighbouring lines (or terms) follow each other, and further along what is contiguous is another such block of rows.
+    In a row, the number of a chunk of 16 bytes is its exclusive-or with the lowest bits of the address's number of 128
+    bytes, so that eight rows use all banks.
+
+    Attributes:
+        start: the address of the first line's first term. The rows there begin at a multiple of eight rows.
+        along_terms: whether the terms of a line are contiguous, and not the lines of a term.
+        width: the bytes of a row.
+        block: the bytes of a block of rows.
+        step: the bytes from one shape's terms to the next ones.
+    """
+
+    start: Value
+    along_terms: bool
+    width: int
+    block: int
+    step: int
+
+
 class TargetAbi(abc.ABC):
     """The calling convention and the properties of one target. A class or an instance may set the attributes.
 
@@ -154,6 +178,31 @@ class TargetAbi(abc.ABC):
             f"{type(self).__name__} has matrix shapes, but doesn't define `matrix_multiply_accumulate`"
         )
 
+    def multiply_shared_matrices(
+        self,
+        builder: IrBuilder,
+        shape: MatrixShape,
+        left: SharedMatrix,
+        right: SharedMatrix,
+        steps: int,
+        total: Sequence[Value],
+    ) -> list[Value]:
+        """Returns the registers of total + left * right, for a shape whose operands are in shared memory.
+
+        The sums have `steps` times the shape's terms. All lanes of a group call it together, after a barrier that
+        follows `show_shared_matrices`.
+        """
+        raise FailedPreconditionError(
+            f"{type(self).__name__} has matrix shapes in shared memory, but doesn't define `multiply_shared_matrices`"
+        )
+
+    def show_shared_matrices(self, builder: IrBuilder) -> None:
+        """Makes what this thread has stored or copied to shared memory visible to `multiply_shared_matrices`.
+
+        A barrier follows. By default, the barrier is enough.
+        """
+        del builder
+
     def load_matrices(self, builder: IrBuilder, row: Value, count: int, *, transposed: bool) -> list[Value]:
         """Loads 1, 2 or 4 matrices from shared memory; see `ParallelModel.matrix_loads`. Returns an i32 of each.
 
@@ -178,8 +227,11 @@ class TargetAbi(abc.ABC):
         """Waits until no more than so many of this thread's groups of copies are unfinished."""
         raise FailedPreconditionError(f"{type(self).__name__} has sizes of copies, but doesn't define `await_copies`")
 
-    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+    def shared_array(self, builder: IrBuilder, type_: str, count: int, *, align: int = 16) -> Value:
         """Allocates memory that the threads of a block share. Each call returns another array.
+
+        Its address is a multiple of `align` bytes. Only matrices that the device reads from shared memory need more
+        than 16.
 
         By default it is stack memory, for blocks of one thread. Where shared memory is a variable of the module, name
         the variable by `builder.module.symbol`, so that two arrays of one type are two variables.

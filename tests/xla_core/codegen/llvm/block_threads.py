@@ -59,11 +59,13 @@ class ThreadsAbi(LoopAbi):
     def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
         return builder.emit("i32", f"call i32 {self._address(2)}({word}, i32 {distance})")
 
-    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+    def shared_array(self, builder: IrBuilder, type_: str, count: int, *, align: int = 16) -> Value:
         self.used_bytes[builder.function.name] += count * type_bits(type_) // 8
         assert self.used_bytes[builder.function.name] <= self.parallel.shared_bytes
         name = builder.module.symbol("shared")
-        self.arrays.append(builder.module.add_global(name, f"global [{count} x {type_}] zeroinitializer, align 16"))
+        self.arrays.append(
+            builder.module.add_global(name, f"global [{count} x {type_}] zeroinitializer, align {align}")
+        )
         return Value("ptr", f"@{name}")
 
     def run_block(self, count: int, work: Callable[[int], None]) -> None:

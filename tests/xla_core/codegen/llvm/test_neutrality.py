@@ -57,9 +57,9 @@ class Ptx(GridAbi):
         mask, lane, clamp = (builder.int_(n, "i32") for n in (-1, distance, 31))
         return builder.call("llvm.nvvm.shfl.sync.bfly.i32", "i32", [mask, word, lane, clamp])
 
-    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+    def shared_array(self, builder: IrBuilder, type_: str, count: int, *, align: int = 16) -> Value:
         name = builder.module.symbol(f"{builder.function.name}_shared")
-        builder.module.add_global(name, f"internal addrspace(3) global [{count} x {type_}] undef, align 16")
+        builder.module.add_global(name, f"internal addrspace(3) global [{count} x {type_}] undef, align {align}")
         return Value("ptr addrspace(3)", f"@{name}")
 
 

@@ -20,6 +20,19 @@ from xla_core.hlo.ir.instruction import HloInstruction
 _LINES = 8
 
 
+_CHUNKS_OF_BANKS = 8  # of 16 bytes, in all banks of shared memory
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Swizzle:
+    """How shared memory holds a tile in rows that a `SharedMatrix` describes: the sizes of a row and of a chunk of 16
+    bytes, in elements.
+    """
+
+    row: int
+    chunk: int
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class TileLayout:
     """A tile of an operand: `lines` rows of the left operand, or columns of the right one, by `depth` terms.
@@ -33,6 +46,8 @@ class TileLayout:
         spread: how many terms, `run` apart, neighbouring groups of threads store at once, to different banks; 1 unless
             neighbouring lines are neighbours in shared memory.
         line_stride, depth_stride: the distances of neighbours in shared memory, in elements. One of them is 1.
+        swizzle: the rows that what is contiguous is divided into; None if it is not, and chunks keep their places. The
+            strides are those within a row then.
     """
 
     all_lines: int
@@ -45,6 +60,7 @@ class TileLayout:
     line_stride: int
     depth_stride: int
     spread: int = 1
+    swizzle: Swizzle | None = None
 
     @property
     def groups(self) -> int:
@@ -54,11 +70,15 @@ class TileLayout:
     @property
     def size(self) -> int:
         """The elements of a tile in shared memory, with its padding."""
+        if self.swizzle is not None:
+            return self.lines * self.depth
         return max(self.lines * self.line_stride, self.depth * self.depth_stride)
 
     @property
     def vector(self) -> int:
         """How many of a group's elements are neighbours in shared memory too."""
+        if self.swizzle is not None:
+            return math.gcd(self.width, self.swizzle.chunk)
         near, far = self.depth_stride, self.line_stride
         if not self.along_depth:
             near, far = far, near
@@ -207,7 +227,18 @@ class TileCopy:
     def _place(self, line: Value, term: Value) -> Value:
         """The place of an element in the memory of a tile."""
         b, layout = self._b, self._layout
+        if layout.swizzle is not None:
+            return self._swizzled(layout.swizzle, line, term)
         return b.add(b.mul(line, b.int_(layout.line_stride)), b.mul(term, b.int_(layout.depth_stride)))
+
+    def _swizzled(self, swizzle: Swizzle, line: Value, term: Value) -> Value:
+        b, layout = self._b, self._layout
+        along, number, rows = (term, line, layout.lines) if layout.along_depth else (line, term, layout.depth)
+        row, chunk = b.int_(swizzle.row), b.int_(swizzle.chunk)
+        block = b.mul(b.udiv(along, row), b.int_(rows * swizzle.row))
+        place = b.add(b.add(block, b.mul(number, row)), b.urem(along, row))
+        phase = b.urem(b.udiv(place, b.int_(_CHUNKS_OF_BANKS * swizzle.chunk)), b.int_(swizzle.row // swizzle.chunk))
+        return b.xor(place, b.mul(phase, chunk))
 
     def _elements(self, accesses: Sequence[Access]) -> list[Value]:
         """The elements of a group of neighbours. The accesses have the same conditions."""

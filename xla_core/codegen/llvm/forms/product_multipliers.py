@@ -14,6 +14,7 @@ from xla_core.codegen.llvm.forms.product_plan import ProductPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
+from xla_core.codegen.llvm.target_abi import SharedMatrix
 from xla_core.target import Fragment, LanePlace, MatrixShape
 
 _MOST_UNROLLED = 256  # products in the body of the innermost loop
@@ -111,31 +112,80 @@ class ThreadMultiplier:
         return b.add(start, b.int_(group * (plan.tile[side] // plan.groups(side)) + offset))
 
 
-class MatrixMultiplier:
-    """Each group of lanes multiplies small matrices, whose elements its lanes hold together."""
+class _Matrices:
+    """Each group of lanes multiplies matrices, whose totals its lanes hold together."""
 
     def __init__(self, emitter: ElementEmitter, plan: ProductPlan, shape: MatrixShape, thread: Value) -> None:
         self._emitter, self._b, self._plan, self._shape = emitter, emitter.b, plan, shape
         self._sum = ProductSum(emitter, plan.space.product)
         self.types: Sequence[str] = [register_type(shape.operand)]
-        b, lanes = self._b, emitter.context.abi.parallel.lanes
+        b, lanes = self._b, shape.lanes or emitter.context.abi.parallel.lanes
         self._lane = b.urem(thread, b.int_(lanes))
         group, across = b.udiv(thread, b.int_(lanes)), b.int_(plan.tile[1] // plan.group[1])
         places = (b.udiv(group, across), b.urem(group, across))
         self._first = [b.mul(place, b.int_(size)) for place, size in zip(places, plan.group, strict=True)]
         self._counts = (plan.group[0] // shape.rows, plan.group[1] // shape.columns)
-        self._loaders = [
-            MatrixLoader(b, self._lane, self.types[0], layout, fragment)
-            if emitter.context.abi.parallel.matrix_loads and has_rows(fragment, shape.operand)
-            else None
-            for layout, fragment in zip(plan.layouts, (shape.left, shape.right), strict=True)
-        ]
 
     def enter(self, operand: int, element: ElementValue) -> ElementValue:
         return self._emitter.elemental.convert(element, self._sum.operand_types[operand], self._shape.operand)
 
     def start(self) -> list[Value]:
         return self._sum.start() * (self._counts[0] * self._counts[1] * len(self._shape.total.registers))
+
+    def _place(self, place: LanePlace) -> Value:
+        b = self._b
+        high = b.udiv(self._lane, b.int_(place.divisor))
+        found = b.mul(b.urem(high, b.int_(place.modulus)), b.int_(place.factor))
+        if place.beyond:
+            found = b.add(found, b.mul(b.udiv(high, b.int_(place.modulus)), b.int_(place.beyond)))
+        return found
+
+    def rows(self, totals: Sequence[Value]) -> Rows:
+        b, fragment = self._b, self._shape.total
+        size = len(fragment.registers)
+        row, column = (self._place(place) for place in (fragment.line, fragment.term))
+        lines = dict.fromkeys(line for line, _ in fragment.registers)
+        found = []
+        for high in range(self._counts[0]):
+            for line in lines:
+                number = b.add(b.add(self._first[0], row), b.int_(high * self._shape.rows + line))
+                groups = []
+                for wide in range(self._counts[1]):
+                    first = (high * self._counts[1] + wide) * size
+                    start = b.add(b.add(self._first[1], column), b.int_(wide * self._shape.columns))
+                    for at, own in _neighbours(fragment, line):
+                        groups.append((b.add(start, b.int_(at)), [[totals[first + n]] for n in own]))
+                found.append((number, groups))
+        return found
+
+
+def _neighbours(fragment: Fragment, line: int) -> list[tuple[int, list[int]]]:
+    """The registers of a line of a total whose elements are neighbours, each group with its first column."""
+    found: list[tuple[int, list[int]]] = []
+    for number, (at, column) in enumerate(fragment.registers):
+        if at != line:
+            continue
+        if found and column == found[-1][0] + len(found[-1][1]):
+            found[-1][1].append(number)
+        else:
+            found.append((column, [number]))
+    return found
+
+
+class MatrixMultiplier(_Matrices):
+    """The lanes of a group load the elements of small matrices to their registers."""
+
+    def __init__(self, emitter: ElementEmitter, plan: ProductPlan, shape: MatrixShape, thread: Value) -> None:
+        super().__init__(emitter, plan, shape, thread)
+        assert shape.left is not None
+        assert shape.right is not None
+        self._held = (shape.left, shape.right)
+        self._loaders = [
+            MatrixLoader(self._b, self._lane, self.types[0], layout, fragment)
+            if emitter.context.abi.parallel.matrix_loads and has_rows(fragment, shape.operand)
+            else None
+            for layout, fragment in zip(plan.layouts, self._held, strict=True)
+        ]
 
     def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
         b, shape = self._b, self._shape
@@ -154,15 +204,10 @@ class MatrixMultiplier:
         count = b.int_(self._plan.tile[2] // shape.terms)
         return self._emitter.context.loop(b.int_(0), count, step, totals, name="term")
 
-    def _place(self, place: LanePlace) -> Value:
-        b = self._b
-        number = b.urem(b.udiv(self._lane, b.int_(place.divisor)), b.int_(place.modulus))
-        return b.mul(number, b.int_(place.factor))
-
     def _fragments(self, side: int, array: Value, start: Value, term: Value) -> list[list[Value]]:
         """This lane's registers of the small matrices of an operand that its group multiplies."""
         b, shape, layout = self._b, self._shape, self._plan.layouts[side]
-        size, fragment = ((shape.rows, shape.left), (shape.columns, shape.right))[side]
+        size, fragment = (shape.rows, shape.columns)[side], self._held[side]
         lines, loader = [n * size for n in range(self._counts[side])], self._loaders[side]
         if loader is None:
             return [self._fragment(side, array, start, term, line, fragment) for line in lines]
@@ -187,28 +232,31 @@ class MatrixMultiplier:
             for lines, terms in fragment.registers
         ]
 
-    def rows(self, totals: Sequence[Value]) -> Rows:
-        b, fragment = self._b, self._shape.total
-        size = len(fragment.registers)
-        row, column = (self._place(place) for place in (fragment.line, fragment.term))
-        lines = dict.fromkeys(line for line, _ in fragment.registers)
-        found = []
-        for high in range(self._counts[0]):
-            for line in lines:
-                number = b.add(b.add(self._first[0], row), b.int_(high * self._shape.rows + line))
-                groups = []
-                for wide in range(self._counts[1]):
-                    first = (high * self._counts[1] + wide) * size
-                    own = [n for n, (at, _) in enumerate(fragment.registers) if at == line]
-                    start = b.add(b.add(self._first[1], column), b.int_(wide * self._shape.columns))
-                    start = b.add(start, b.int_(fragment.registers[own[0]][1]))
-                    groups.append((start, [[totals[first + n]] for n in own]))
-                found.append((number, groups))
-        return found
+
+class SharedMatrixMultiplier(_Matrices):
+    """The device reads the operands of a group of lanes from shared memory."""
+
+    def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
+        left, right = (self._operand(side, memory[side][0], starts[side]) for side in (0, 1))
+        steps = self._plan.tile[2] // self._shape.terms
+        return self._emitter.context.abi.multiply_shared_matrices(self._b, self._shape, left, right, steps, totals)
+
+    def _operand(self, side: int, array: Value, start: Value) -> SharedMatrix:
+        """The lines of an operand that the group multiplies."""
+        b, layout, size = self._b, self._plan.layouts[side], self._shape.operand.byte_width
+        assert layout.swizzle is not None
+        row = layout.swizzle.row
+        block = row * (layout.lines if layout.along_depth else layout.depth)
+        lines = self._first[side]
+        offset = b.mul(lines, b.int_(row)) if layout.along_depth else b.mul(b.udiv(lines, b.int_(row)), b.int_(block))
+        step = self._shape.terms * (1 if layout.along_depth else row)
+        place = b.gep(self.types[0], array, b.add(start, offset))
+        return SharedMatrix(place, layout.along_depth, row * size, block * size, step * size)
 
 
 def multiplier(emitter: ElementEmitter, plan: ProductPlan, thread: Value) -> Multiplier:
     """Returns the multiplier that a plan asks for, of one thread of a block."""
     if plan.matrix is None:
         return ThreadMultiplier(emitter, plan, thread)
-    return MatrixMultiplier(emitter, plan, plan.matrix, thread)
+    kind = SharedMatrixMultiplier if plan.matrix.left is None else MatrixMultiplier
+    return kind(emitter, plan, plan.matrix, thread)

@@ -16,7 +16,7 @@ from xla_core.analysis.indexing import (
     one_loop,
     product_tile,
 )
-from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
+from xla_core.codegen.llvm.blocks.tile_copy import Swizzle, TileLayout
 from xla_core.codegen.llvm.elements.accumulators import accumulated_type
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
 from xla_core.hlo.ir.instruction import HloInstruction
@@ -29,7 +29,8 @@ _LEAST_THREADS = 128
 _DEPTH_BYTES = 64  # of a line of a tile
 _MOST_CODE = 2048  # HLO instructions in all copies of what depends on the product
 _THREADS_AT_ONCE = 8  # that store vectors to shared memory
-_MOST_STAGES = 4  # of asynchronous copies
+MOST_STAGES = 4  # of asynchronous copies
+CHUNK_BYTES = 16  # of what swizzling moves
 _PADDING = 4  # elements between the lines of a tile, so that its columns don't all lie in the same banks
 
 
@@ -122,10 +123,8 @@ def _access(
 def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     """Plans a kernel for the target's blocks of threads."""
     model, shape = body.parallel, body.roots[0].shape
-    is_swapped = has_neighbouring_rows(space, shape)
-    operands = (1, 0) if is_swapped else (0, 1)
-    batch, rows, columns, depth = space.sizes
-    sizes = (batch, columns, rows, depth) if is_swapped else (batch, rows, columns, depth)
+    operands, sizes = orientation(body, space)
+    is_swapped, depth = operands == (1, 0), sizes[3]
     matrix = _matrix(space, sizes, model)
     kept = matrix.operand.byte_width if matrix is not None else accumulated_type(space.product).byte_width
     tile_rows, tile_columns = _tile(product_tile(space, shape, model), is_swapped, model, matrix)
@@ -138,7 +137,7 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
 
     def layout(side: int, terms: int) -> TileLayout:
         lines = (tile_rows, tile_columns)[side]
-        return _layout(body, space, operands, side, sizes, lines, terms, kept, matrix)
+        return layout_of(body, space, operands, side, sizes, lines, terms, kept, matrix)
 
     least = matrix.terms if matrix is not None else 1
     while True:
@@ -149,10 +148,10 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
             break
         terms //= 2
     is_asynchronous = stages > 1 and all(
-        _is_copied(body, space, operands[side], layouts[side], matrix) for side in (0, 1)
+        is_copied(body, space, operands[side], layouts[side], matrix) for side in (0, 1)
     )
-    if is_asynchronous and depth > 3 * terms and _MOST_STAGES * size <= model.shared_bytes:
-        stages = _MOST_STAGES
+    if is_asynchronous and depth > 3 * terms and MOST_STAGES * size <= model.shared_bytes:
+        stages = MOST_STAGES
     plan = ProductPlan(
         0,
         threads=threads,
@@ -167,10 +166,18 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
         is_asynchronous=is_asynchronous,
         layouts=layouts,
     )
-    return dataclasses.replace(plan, count=batch * math.prod(plan.blocks))
+    return dataclasses.replace(plan, count=sizes[0] * math.prod(plan.blocks))
 
 
-def _is_copied(
+def orientation(body: KernelBody, space: ProductSpace) -> tuple[tuple[int, int], tuple[int, int, int, int]]:
+    """The `operands` and the `sizes` of a plan."""
+    batch, rows, columns, depth = space.sizes
+    if has_neighbouring_rows(space, body.roots[0].shape):
+        return (1, 0), (batch, columns, rows, depth)
+    return (0, 1), (batch, rows, columns, depth)
+
+
+def is_copied(
     body: KernelBody, space: ProductSpace, number: int, layout: TileLayout, matrix: MatrixShape | None
 ) -> bool:
     """Whether an operand's tiles can be copied without registers: shared memory has its elements as memory has them."""
@@ -194,16 +201,18 @@ def _is_copied(
 
 
 def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: ParallelModel) -> MatrixShape | None:
-    """The target's first matrix product that computes exact products and whose tile is not mostly empty."""
-    total = accumulated_type(space.product)
+    """The target's first shape of matrices in registers that `computes` the product."""
+    return next((s for s in model.matrix_shapes if s.left is not None and computes(s, space, sizes)), None)
+
+
+def computes(shape: MatrixShape, space: ProductSpace, sizes: tuple[int, int, int, int]) -> bool:
+    """Whether matrices of a shape compute exact products, and are not mostly empty."""
     is_default = set(space.product.attribute("operand_precision")) <= {"default"}
-    for shape in model.matrix_shapes:
-        if shape.rounds_sums and not is_default:
-            continue
-        fits = 2 * sizes[1] > shape.rows and 2 * sizes[2] > shape.columns and 2 * sizes[3] > shape.terms
-        if fits and shape.accumulator is total and all(_holds(shape, operand) for operand in space.product.operands):
-            return shape
-    return None
+    if shape.rounds_sums and not is_default:
+        return False
+    fits = 2 * sizes[1] > shape.rows and 2 * sizes[2] > shape.columns and 2 * sizes[3] > shape.terms
+    is_exact = shape.accumulator is accumulated_type(space.product)
+    return fits and is_exact and all(_holds(shape, operand) for operand in space.product.operands)
 
 
 def _holds(shape: MatrixShape, operand: HloInstruction) -> bool:
@@ -251,11 +260,9 @@ def _divide(
     body: KernelBody, space: ProductSpace, rows: int, columns: int, matrix: MatrixShape | None
 ) -> tuple[int, int, int]:
     """The rows and columns of a tile that a block's threads have registers for, and the number of threads."""
-    model = body.parallel
+    model, elements = body.parallel, rows * columns
+    most = most_elements(body, space)
     most_threads = power_below(model.threads)  # the sides of a tile are powers of two, and so is its share of a thread
-    words = max(1, accumulated_type(space.product).byte_width // 4)
-    most = power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
-    elements = rows * columns
     threads = max(-(-elements // most), min(_LEAST_THREADS, most_threads, elements))
     if matrix is not None:
         threads = min(threads, elements * model.lanes // (matrix.rows * matrix.columns))
@@ -268,6 +275,12 @@ def _divide(
     return rows, columns, threads
 
 
+def most_elements(body: KernelBody, space: ProductSpace) -> int:
+    """The most elements of the result that a thread accumulates."""
+    words = max(1, accumulated_type(space.product).byte_width // 4)
+    return power_below(max(1, min(body.parallel.registers * 2 // words, _MOST_CODE // body.size)))
+
+
 def _each(rows: int, columns: int, count: int) -> tuple[int, int]:
     """Divides the elements of a thread into rows and columns, as square as possible."""
     across = 1
@@ -278,7 +291,7 @@ def _each(rows: int, columns: int, count: int) -> tuple[int, int]:
     return count // across, across
 
 
-def _layout(
+def layout_of(
     body: KernelBody,
     space: ProductSpace,
     operands: tuple[int, int],
@@ -288,8 +301,13 @@ def _layout(
     terms: int,
     kept: int,
     matrix: MatrixShape | None,
+    *,
+    row: int = 0,
 ) -> TileLayout:
-    """How the tiles of an operand are copied: along what is contiguous in memory, by wide reads."""
+    """How the tiles of an operand are copied: along what is contiguous in memory, by wide reads.
+
+    `row` is the length, in elements, of the rows that the device reads from shared memory; 0 if it reads none.
+    """
     model = body.parallel
     batch = Variable("batch", sizes[0], "batch")
     line, term = Variable("line", sizes[1 + side], "line"), Variable("term", sizes[3], "term")
@@ -309,7 +327,11 @@ def _layout(
     width = max(1, widths[term if along_depth else line])
     run = max(1, min((terms if along_depth else lines) // width, model.transaction_bytes // (width * source)))
     strides, spread = (1, lines + _PADDING), 1
-    if matrix is not None and (along_depth or not _turns(model, matrix)):
+    swizzle = Swizzle(row, CHUNK_BYTES // kept) if row else None
+    if row:
+        strides = (row, 1) if along_depth else (1, row)
+        run = run if along_depth else max(1, min(row, lines) // width)
+    elif matrix is not None and (along_depth or not _turns(model, matrix)):
         strides = (terms + max(_PADDING, model.vector_bytes // kept), 1)
     elif matrix is not None:
         strides, run = (1, lines + model.vector_bytes // kept), lines // width
@@ -319,7 +341,8 @@ def _layout(
             spread = max(1, _THREADS_AT_ONCE // run)
     elif not along_depth:
         run = lines // width
-    return TileLayout(sizes[1 + side], sizes[3], lines, terms, along_depth, width, run, *strides, spread)
+    sizes_of = (sizes[1 + side], sizes[3], lines, terms)
+    return TileLayout(*sizes_of, along_depth, width, run, *strides, spread, swizzle)
 
 
 def _turns(model: ParallelModel, matrix: MatrixShape) -> bool:

@@ -29,6 +29,7 @@ from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, Loade
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm
 from xla_core.codegen.llvm.forms.product_multipliers import multiplier
 from xla_core.codegen.llvm.forms.product_plan import ProductPlan, plan_product
+from xla_core.codegen.llvm.forms.shared_product_plan import plan_shared_product
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
@@ -36,6 +37,8 @@ from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
+
+_PATTERN_BYTES = 1024  # of eight rows of the widest matrices that a device reads from shared memory
 
 
 def _space(body: KernelBody) -> ProductSpace | None:
@@ -63,6 +66,13 @@ def _plan(body: KernelBody) -> ProductPlan | None:
     return plan_product(body, space) if space is not None else None
 
 
+def _plan_in_shared_memory(body: KernelBody) -> ProductPlan | None:
+    if all(shape.left is not None for shape in body.parallel.matrix_shapes):
+        return None
+    space = _space(body)
+    return plan_shared_product(body, space) if space is not None else None
+
+
 def _emit(body: KernelBody, plan: ProductPlan, frame: KernelFrame, context: EmissionContext) -> None:
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="tile")
     _Tile(body, plan, context, loop.index).emit()
@@ -87,11 +97,25 @@ class _Tile:
         thread = context.abi.thread_index(b)
         self._multiplier = multiplier(self._emitter, plan, thread)
         self._types = self._multiplier.types
-        self._memory = [
-            [context.abi.shared_array(b, "i8" if t == "i1" else t, layout.size * plan.stages) for t in self._types]
-            for layout in plan.layouts
-        ]
+        self._memory = [[self._shared(t, layout.size * plan.stages) for t in self._types] for layout in plan.layouts]
         self._copies = [self._copy(side, thread) for side in (0, 1)]
+
+    def _shared(self, type_: str, count: int) -> Value:
+        held, abi = "i8" if type_ == "i1" else type_, self._context.abi
+        if self._is_shared:
+            return abi.shared_array(self._b, held, count, align=_PATTERN_BYTES)
+        return abi.shared_array(self._b, held, count)
+
+    @property
+    def _is_shared(self) -> bool:
+        """Whether the device reads the operands from shared memory."""
+        return self._plan.matrix is not None and self._plan.matrix.left is None
+
+    def _barrier(self) -> None:
+        """Waits until all threads have written the tiles that are multiplied next."""
+        if self._is_shared:
+            self._context.abi.show_shared_matrices(self._b)
+        self._context.abi.barrier(self._b)
 
     def _copy(self, side: int, thread: Value) -> TileCopy:
         plan, number = self._plan, self._plan.operands[side]
@@ -143,7 +167,7 @@ class _Tile:
             self._results(self._pipelined())
             return
         self._store(b.int_(0), [copy.load(b.int_(0)) for copy in self._copies])
-        self._context.abi.barrier(b)
+        self._barrier()
         start = self._multiplier.start()
         self._results(self._context.loop(b.int_(0), b.int_(plan.steps), self._step, start, name="depth"))
 
@@ -157,7 +181,7 @@ class _Tile:
 
         def step(tile: Value, totals: list[Value]) -> list[Value]:
             abi.await_copies(b, ahead - 1)
-            abi.barrier(b)  # all threads' copies are done, and no thread reads the stage that the next ones replace
+            self._barrier()  # all threads' copies are done, and no thread reads the stage that the next ones replace
             following = b.add(tile, b.int_(ahead))
             has_following = b.icmp("ult", following, b.int_(plan.steps))
             self._context.when(has_following, lambda: self._start(following))
@@ -198,7 +222,7 @@ class _Tile:
         following_stage = b.urem(following, b.int_(plan.stages))
         taken = [list(itertools.islice(registers, len(copy.zeros))) for copy in self._copies]
         context.when(has_next, lambda: self._store(following_stage, taken))
-        context.abi.barrier(b)
+        self._barrier()
         return totals
 
     # -- results -----------------------------------------------------------------------------------------------------
@@ -244,3 +268,5 @@ class _Tile:
 
 
 PRODUCT = KernelForm("products", _matches, _plan, _emit)
+SHARED_PRODUCT = KernelForm("shared products", _matches, _plan_in_shared_memory, _emit)
+"""Products whose operands the device reads from shared memory."""
