@@ -10,6 +10,7 @@ from xla_backend_cpu.codegen.blocked_product import ProductEmitter
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
 from xla_backend_cpu.codegen.denormals import flushed_denormals
 from xla_backend_cpu.codegen.dot import Product, dot_kernel
+from xla_backend_cpu.codegen.kernel_times import kernel_nanoseconds, memory_nanoseconds
 from xla_backend_cpu.codegen.lapack_kernel import emit_lapack
 from xla_backend_cpu.codegen.library_product import LibraryEmitter, LibraryProduct
 from xla_backend_cpu.codegen.narrow_product import NarrowEmitter, is_narrow
@@ -24,13 +25,9 @@ from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 
-_BYTES_PER_NANOSECOND = 15.0
-_CACHED_BYTES_PER_NANOSECOND = 40.0  # of arrays that fit into the second-level cache
 _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matrix
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
 _TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fast as register blocks
-_COMPARISON_NANOSECONDS = 2.0  # of a sort, which compares and moves one element at a time
-_FUNCTION_NANOSECONDS = 0.2  # of a lane, for each of the additions that take as long as a function (`OpDef.cost`)
 _FEW_ELEMENTS = 8
 _LITTLE_CODE = 48  # simple instructions
 _CODE_OF_FUNCTION = 12
@@ -129,12 +126,7 @@ class NativeKernels:
                 name, lapack.batch, 1, nanoseconds, lapack.symbol, f"{lapack.symbol}: {lapack.batch} units"
             )
         cost = self._costs.instruction(instruction)
-        # Each lane computes one operation a nanosecond, with its loads.
-        computing = cost.flops + _FUNCTION_NANOSECONDS * cost.transcendental_flops
-        lanes = max(1.0, self._processor.register_bytes / _widest(instruction))
-        nanoseconds = max(computing / lanes, self._memory_nanoseconds(cost.bytes_accessed))
-        if instruction.opcode == Opcode.SORT:
-            nanoseconds = max(nanoseconds, _COMPARISON_NANOSECONDS * cost.flops)
+        nanoseconds = kernel_nanoseconds(instruction, cost, self._processor)
         undivided = self._threads == 1 or nanoseconds <= self._abi.parallel.kernel_nanoseconds
         emitter = self._inliner if inlined else self._emitter
         emitted = emitter.emit(instruction, name, aliasing=aliasing, undivided=undivided or inlined)
@@ -199,12 +191,7 @@ class NativeKernels:
 
     def copy_nanoseconds(self, instruction: HloInstruction) -> float:
         """Estimates the time in which one core reads as many bytes as a result has, and writes it."""
-        return self._memory_nanoseconds(2 * instruction.shape.byte_size)
-
-    def _memory_nanoseconds(self, size: float) -> float:
-        """Estimates the time in which one core reads and writes `size` bytes in total."""
-        is_cached = size <= self._processor.cache.size_bytes
-        return size / (_CACHED_BYTES_PER_NANOSECOND if is_cached else _BYTES_PER_NANOSECOND)
+        return memory_nanoseconds(2 * instruction.shape.byte_size, self._processor)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """The pairs (leaf of the result, leaf of the operands) whose buffers overlap."""
@@ -213,12 +200,6 @@ class NativeKernels:
         return {
             (i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)
         }
-
-
-def _widest(instruction: HloInstruction) -> int:
-    """The bytes of the widest element that a kernel computes with. Narrow floats are widened to four bytes."""
-    leaves = [leaf for value in (instruction, *instruction.operands) for leaf in value.shape.array_leaves()]
-    return max(4, *(leaf.element_type.byte_width for leaf in leaves))
 
 
 def is_small(instruction: HloInstruction) -> bool:
