@@ -224,7 +224,7 @@ def _to_host_buffer(args: Any) -> None:
     layout = _layout_at(args.host_layout, shape) if args.host_layout else _untiled_layout(shape)
     strides = strides_of(shape, layout.minor_to_major)
     destination = host_array(args.dst, shape.element_type, shape.dimensions, strides)
-    args.event = event_address(buffer.copy_to_host(destination))
+    args.event = event_address(buffer.copy_to_host(destination), of_value=True)
 
 
 @implements("Buffer_CopyRawToHost")
@@ -236,7 +236,7 @@ def _copy_raw_to_host(args: Any) -> None:
 
 @implements("Buffer_ReadyEvent")
 def _ready_event(args: Any) -> None:
-    args.event = event_address(handle_at(args.buffer, PjrtBuffer).buffer.definition_event)
+    args.event = event_address(handle_at(args.buffer, PjrtBuffer).buffer.definition_event, of_value=True)
 
 
 # -- copies, memory, and the end ---------------------------------------------------------------------------------------

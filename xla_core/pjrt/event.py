@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from typing import Any
 
 from xla_core.backend.event import Event
-from xla_core.errors import error_of_status
+from xla_core.errors import XlaError, error_of_status
 from xla_core.pjrt import native
 from xla_core.pjrt.abi import text_at
 from xla_core.pjrt.functions import implements
@@ -17,19 +18,31 @@ from xla_core.runtime import HostEvent
 _OnReady = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
+errors_of_values: deque[str] = deque(maxlen=64)
+"""The newest errors that hosts got where they asked for a value."""
+
+
 class PjrtEvent(Handle):
-    """An event that a host owns."""
+    """An event that a host owns. `of_value` tells that the host asks for the value of a buffer."""
 
     kind = "Event"
 
-    def __init__(self, event: Event) -> None:
+    def __init__(self, event: Event, *, of_value: bool = False) -> None:
         super().__init__()
         self.event = event
+        self.of_value = of_value
 
 
-def event_address(event: Event | None) -> int:
+def _noted(error: XlaError, of_value: bool) -> XlaError:
+    """Returns the error that the host gets, and remembers that of a value."""
+    if of_value:
+        errors_of_values.append(error.message)
+    return error
+
+
+def event_address(event: Event | None, *, of_value: bool = False) -> int:
     """Returns the address of a handle for the event. None stands for an event that is ready."""
-    return READY_EVENT if event is None or is_ready(event) else PjrtEvent(event).address
+    return READY_EVENT if event is None or is_ready(event) else PjrtEvent(event, of_value=of_value).address
 
 
 @implements("Event_Destroy")
@@ -44,24 +57,27 @@ def _event_is_ready(args: Any) -> None:
 
 @implements("Event_Error")
 def _event_error(args: Any) -> None:
-    error = handle_at(args.event, PjrtEvent).event.error
-    if error is not None:
-        raise error
+    handle = handle_at(args.event, PjrtEvent)
+    if handle.event.error is not None:
+        raise _noted(handle.event.error, handle.of_value)
 
 
 @implements("Event_Await")
 def _event_await(args: Any) -> None:
-    event = handle_at(args.event, PjrtEvent).event
-    event.synchronize()
-    if event.error is not None:
-        raise event.error
+    handle = handle_at(args.event, PjrtEvent)
+    handle.event.synchronize()
+    if handle.event.error is not None:
+        raise _noted(handle.event.error, handle.of_value)
 
 
 @implements("Event_OnReady")
 def _event_on_ready(args: Any) -> None:
-    event = handle_at(args.event, PjrtEvent).event
+    handle = handle_at(args.event, PjrtEvent)
     callback, argument, make_error = _OnReady(args.callback), args.user_arg, native.common().error
-    event.when_ready(lambda error: callback(make_error(error) if error is not None else None, argument))
+    of_value = handle.of_value  # the lambda must not keep the handle
+    handle.event.when_ready(
+        lambda error: callback(make_error(_noted(error, of_value)) if error is not None else None, argument)
+    )
 
 
 class PjrtHostEvent(PjrtEvent):

@@ -121,6 +121,27 @@ def test_dispatch_does_not_wait_and_an_error_reaches_its_consumer() -> None:
     )
 
 
+@pytest.mark.parametrize("is_read", [True, False])
+def test_an_error_of_a_callback_is_told_at_exit_unless_it_was_told_before(is_read: bool) -> None:
+    printed = run_jax(
+        f"""
+        import sys
+        def fail(v):
+            raise ValueError("the sensor is gone")
+        sys.unraisablehook = lambda told: print("at exit:", told.exc_value)
+        f = jax.jit(lambda x: jax.pure_callback(fail, jax.ShapeDtypeStruct(x.shape, x.dtype), x))
+        y = f(jnp.arange(3.))
+        if {is_read}:
+            try:
+                y.block_until_ready()
+            except jax.errors.JaxRuntimeError:
+                print("caught")
+        """
+    )
+    assert ("caught" in printed) == is_read
+    assert ("at exit:" in printed) != is_read
+
+
 def test_a_program_of_another_process_calls_no_function_here() -> None:
     run_jax(
         """

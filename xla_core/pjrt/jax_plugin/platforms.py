@@ -5,6 +5,7 @@ JAX has no public interface for this, so that this module uses names of `jax._sr
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import functools
 import importlib
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_core.pjrt.event import errors_of_values
 from xla_core.pjrt.jax_plugin import callbacks
 from xla_core.pjrt.jax_plugin.dlpack import export_arrays
 
@@ -51,6 +53,7 @@ def register_platform(name: str) -> None:
     mlir.register_lowering(exports.call_exported_p, run_export, platform=name)
     if not _platforms:
         export_arrays(_platforms)
+        atexit.register(_drop_known_errors)
     if name not in _platforms:
         _platforms.add(name)
         _route_callbacks()
@@ -122,6 +125,22 @@ def _inspect_sharding(ctx: Any, value: Any, *, callback: Any) -> Any:
 
 
 _platforms: set[str] = set()
+
+
+def _drop_known_errors() -> None:
+    """Waits for the programs with callbacks, and forgets those that failed and whose values the user has asked for.
+
+    JAX keeps a token of each device's newest such program, and prints its error as the traceback of an exit function.
+    """
+    from jax._src.dispatch import runtime_tokens
+
+    tokens: dict[Any, Any] = runtime_tokens.output_runtime_tokens
+    for device, token in list(tokens.items()):
+        try:
+            token.block_until_ready()
+        except Exception as error:
+            if any(known in str(error) for known in errors_of_values):
+                del tokens[device]
 
 
 def _route_callbacks() -> None:
