@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,10 +18,10 @@ from xla_conformance.report.compare import compare as compare_documents
 from xla_conformance.report.compare import print_comparison
 from xla_conformance.report.document import from_json, read_document
 from xla_conformance.report.failure import lines_of
-from xla_conformance.report.files import write_report
+from xla_conformance.report.folder import made_folder, write_and_name
 from xla_conformance.report.submission import problems_of
 from xla_conformance.report.terminal import is_right, print_report
-from xla_conformance.results import Result, Run
+from xla_conformance.results import Result, Run, State
 from xla_conformance.root_causes import find_root_causes
 from xla_conformance.runner import Limits, run_rounds, run_suite
 from xla_conformance.waivers import Waiver, apply_waivers, read_waivers
@@ -54,7 +53,7 @@ class TestRun:
         if self.stablehlo_tests is not None:
             _require_files(self.stablehlo_tests)
         waivers = read_waivers(self.waivers) if self.waivers is not None else []
-        folder = report_folder(report, self.backend)
+        folder = made_folder(out, report, self.backend)
         before = read_document(earlier) if earlier is not None else _last(folder)
         only = self._only(before)
         shutil.rmtree(folder / "failures", ignore_errors=True)
@@ -70,11 +69,9 @@ class TestRun:
         self._waive(run, waivers)
         version = run.environment.get("backend_version", "")
         out.print(f"[bold]{run.backend}[/] {version}, profile {run.profile}, seed {run.seed}".replace(" ,", ","))
-        files = write_report(run, folder, before if report is not None or earlier is not None else None)
         print_report(out, run, folder, next_steps(run))
-        if report is not None:
-            for path in files:
-                out.print(str(path), markup=False, soft_wrap=True)
+        wanted = report is not None
+        write_and_name(out, run, folder, before if wanted or earlier is not None else None, wanted=wanted)
         if not is_right(run):
             raise typer.Exit(1)
 
@@ -141,14 +138,6 @@ class TestRun:
         run.waivers = [{k: str(v) for k, v in dataclasses.asdict(w).items()} for w in waivers]
 
 
-def report_folder(report: Path | None, backend: str | None) -> Path:
-    """The folder of the report: the given one, or else one in the user's cache that keeps the last."""
-    if report is not None:
-        return report.resolve()
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(cache, "xla-core", "conform", backend or "default")
-
-
 def explain(out: Console, folder: Path, id: str) -> None:
     """Prints everything that a report says of one test."""
     run = from_json(read_document(folder))
@@ -175,8 +164,10 @@ def verify(out: Console, folder: Path) -> None:
         out.print(f"[bold red]{folder} is not a right submission: {len(problems)} problems.", soft_wrap=True)
         raise typer.Exit(1)
     document = read_document(folder)
-    level, profile = document["conforms"], document["profile"]
-    out.print(f"[bold green]{document['backend']} conforms at the level {level} ({profile}), as {folder} shows.")
+    run = from_json(document)
+    waived = run.count(State.WAIVED)
+    how = f"{run.profile}, {waived} waived" if waived else run.profile
+    out.print(f"[bold green]{run.backend} conforms at the level {document['conforms']} ({how}), as {folder} shows.")
 
 
 def compare(out: Console, before: Path, after: Path) -> None:

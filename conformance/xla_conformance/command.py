@@ -40,6 +40,7 @@ def conform(
 ) -> None:
     """Test whether a backend keeps the contract and computes correct results; exit code 1 if not."""
     from xla_conformance import actions
+    from xla_conformance.report.folder import report_folder
     from xla_core.cli import console
 
     out = console()
@@ -62,7 +63,7 @@ def conform(
         "test_seconds": test_seconds,
     }
     if explain or verify or compare or coverage:
-        _show(out, actions.report_folder(report, backend), explain, verify, compare)
+        _show(out, report_folder(report, backend), explain, verify, compare)
     elif support_matrix:
         actions.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
     elif runner is not None:
@@ -124,12 +125,12 @@ def _run_ahead_of_time(
     out: Console, backend: str | None, report: Path | None, refused: list[str], **chosen: Any
 ) -> None:
     """Runs the suite's programs as files of an ahead-of-time compilation. It takes none of the options `refused`."""
-    from xla_conformance import actions
     from xla_conformance.ahead_of_time.command import AheadOfTimeRun
+    from xla_conformance.report.folder import made_folder
 
     if backend is None:
         raise InvalidArgumentError("--runner needs --backend", hint="name the backend whose compiler is tested")
     if refused:
         raise InvalidArgumentError(f"--runner doesn't take {refused[0]}", hint="-k and --test choose cases")
     run = AheadOfTimeRun(backend=backend, **chosen)
-    run.run(out, actions.report_folder(report, backend), show_files=report is not None)
+    run.run(out, made_folder(out, report, backend), show_files=report is not None)

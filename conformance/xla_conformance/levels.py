@@ -5,11 +5,21 @@ from __future__ import annotations
 import dataclasses
 import importlib.resources
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
-from xla_core.hlo import OPS
+from xla_core.hlo import OPS, ElementType
+
+LEAST_OF_AN_OP = 50
+"""The least percentage of an op's tests in one element type that must pass, so that the op works in that type."""
+
+_SHOWN_TYPES = 6
+_GOOD = {State.PASS, State.NOT_SUPPORTED}
+
+_OTHER_TYPE = "the device holds no "
+"""In the reason why a test is not supported: its case has a second type, which the device doesn't hold."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +40,7 @@ class Score:
     Attributes:
         reached: whether the device meets the requirements of the level, and of every level below it.
         ops_working, ops: how many of the level's ops work, and how many are tested.
+        types: the element types in which every op of the level works that has tests in the type.
         claimed: the percentage of the level's tests that the backend claims to pass.
         next: the next step towards the level, or empty.
     """
@@ -39,12 +50,15 @@ class Score:
     reached: bool
     ops_working: int
     ops: int
+    types: tuple[str, ...]
     claimed: float
     next: str
 
     def __str__(self) -> str:
         if self.reached:
-            return f"{self.level}: reached, {self.claimed:.0f} % claimed"
+            few = len(self.types) <= _SHOWN_TYPES
+            types = ", ".join(self.types) if few else f"{len(self.types)} element types"
+            return f"{self.level}: reached{f' in {types}' if types else ''}, {self.claimed:.0f} % claimed"
         kind = "primitive ops" if self.level == "core ops" else "ops"
         count = f"{self.ops_working} of {self.ops} {kind}, " if self.ops else ""
         return f"{self.level}: {count}{self.claimed:.0f} % claimed; next: {self.next}"
@@ -71,6 +85,7 @@ def scores(run: Run) -> list[Score]:
                 reached=not missing,
                 ops_working=sum(_works(by_op[op]) for op in ops),
                 ops=len(ops),
+                types=_types_of_all([by_op[op] for op in ops]),
                 claimed=round(100 * claimed / len(tests), 1) if tests else 0.0,
                 next=missing[0] if missing else "",
             )
@@ -99,15 +114,40 @@ def _by_op(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 
 def _works(results: Sequence[Result]) -> bool:
-    """Whether an op passes in some type, and is wrong in none."""
-    good = (State.PASS, State.NOT_SUPPORTED)
-    return any(r.state is State.PASS for r in results) and all(r.state in good for r in results)
+    """Whether an op works in some type, and is wrong in none."""
+    return all(r.state in _GOOD for r in results) and any(_by_type(results).values())
+
+
+def _by_type(results: Sequence[Result]) -> dict[str, bool]:
+    """Whether an op works in each element type of its tests.
+
+    Tests that need another type too, which the device doesn't hold, don't count.
+    """
+    counts: dict[str, Counter[State]] = {}
+    for result in results:
+        if result.state is not State.NOT_SUPPORTED or _OTHER_TYPE not in result.message:
+            counts.setdefault(result.properties.get("element_type", ""), Counter())[result.state] += 1
+    return {
+        kind: 0 < 100 * count[State.PASS] >= LEAST_OF_AN_OP * count.total() and count.keys() <= _GOOD
+        for kind, count in counts.items()
+    }
+
+
+def _types_of_all(ops: Sequence[Sequence[Result]]) -> tuple[str, ...]:
+    """The element types in which each of the ops works that has tests in the type."""
+    works: dict[str, bool] = {}
+    for results in ops:
+        for kind, good in _by_type(results).items():
+            works[kind] = works.get(kind, True) and good
+    return tuple(str(t) for t in ElementType if works.get(str(t)))
 
 
 def _missing(level: Level, run: Run, by_op: dict[str, list[Result]]) -> list[str]:
     """The requirements of this level alone that the device lacks, most important first."""
     wrong = [r for r in run.wrong if r.group in level.groups or r.properties.get("opcode") in level.ops]
     missing = [f"mend `{r.name}`" for r in wrong]
+    waived = (r for r in run.results if r.state is State.WAIVED and r.group in level.groups)
+    missing += [f"mend `{r.name}`, which is waived" for r in waived]
     for group, least in level.groups.items():
         results = [r for r in run.results if r.group == group]
         passed = sum(r.state is State.PASS for r in results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -275,3 +276,39 @@ def test_only_rounding_differences_prove_a_file_wrong(tmp_path: Path) -> None:
         outcome = run_case(case, run=lambda module, arrays: [np.float32([1.3784052, 2.0])])
         assert not outcome.passed
         assert not outcome.proof
+
+
+WORDS = ["conform", "--backend", "template", "-k", "test_probe_answers"]
+
+
+def test_a_cache_that_cannot_be_written_costs_no_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert main(WORDS) == 0
+    out = capfd.readouterr().out
+    assert "1 tests pass" in out
+    (made,) = tmp_path.glob("xla-report-*")
+    assert f"so the report will be in {made}" in out
+    assert (made / "report.json").is_file()
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_the_tests(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main([*WORDS, "--report", str(tmp_path / "file" / "report")]) == 2
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert "Not a directory" in printed.err
+
+
+def test_the_verdict_is_printed_before_the_report_is_written(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "report.json").mkdir()  # so that it can't be written
+    assert main([*WORDS, "--report", str(tmp_path)]) == 2
+    printed = capfd.readouterr()
+    assert "template passes" in printed.out
+    assert "report.json" in printed.err

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 from xla_conformance.levels import LEVELS, conforms, scores
-from xla_conformance.results import Run, State
+from xla_conformance.results import Result, Run, State
 
 from tests.conformance.report.runs import whole_run
 from xla_core.hlo import OPS
@@ -29,6 +29,10 @@ def test_each_level_needs_more_ops() -> None:
         ({"tanh": State.WAIVED}, "core ops"),
         ({"select": State.NOT_SUPPORTED}, "runtime"),
         ({"memory": State.NOT_SUPPORTED}, ""),
+        ({"memory": State.WAIVED}, ""),
+        ({"claims": State.WAIVED}, "runtime"),
+        ({"programs": State.WAIVED}, "inference"),
+        ({"collectives": State.WAIVED}, "training"),
         ({"scatter": State.FAIL}, ""),
     ],
 )
@@ -49,6 +53,40 @@ def test_nothing_conforms_by_little() -> None:
     assert no_op.passes
     assert conforms(no_op) == ""
     assert scores(no_op)[0].next.startswith("an op that works")
+
+
+def of_each_op(run: Run, *more: Result) -> Run:
+    """The run with these results, given an opcode, for each op."""
+    opcodes = [str(op) for op in OPS]
+    added = [dataclasses.replace(r, properties={**r.properties, "opcode": op}) for op in opcodes for r in more]
+    return dataclasses.replace(run, results=[*run.results, *added])
+
+
+def test_an_op_does_not_work_by_one_test() -> None:
+    """Half of its tests in some one type must pass. Those with a second type, which the device doesn't hold, don't count."""
+    refused = Result(
+        "test_ops.py::test_op[x]", State.NOT_SUPPORTED, message="a shape", properties={"element_type": "f32"}
+    )
+    assert conforms(of_each_op(whole_run(), refused)) == "everything"
+    assert conforms(of_each_op(whole_run(), refused, refused)) == ""
+    other = dataclasses.replace(refused, properties={"element_type": "s32"})
+    assert conforms(of_each_op(whole_run(), other, other)) == "everything"
+    lacking = dataclasses.replace(refused, message="the target cannot run it: the device holds no f64")
+    assert conforms(of_each_op(whole_run(), lacking, lacking)) == "everything"
+
+
+def test_a_score_names_the_types_in_which_all_ops_work() -> None:
+    both = of_each_op(whole_run(), Result("test_ops.py::test_op[x]", State.PASS, properties={"element_type": "s32"}))
+    assert str(scores(both)[2]).startswith("inference: reached in s32, f32, ")
+    less = [
+        dataclasses.replace(r, state=State.NOT_SUPPORTED)
+        if r.id == "test_ops.py::test_op[x]" and r.properties["opcode"] == "dot"
+        else r
+        for r in both.results
+    ]
+    found = scores(dataclasses.replace(both, results=less))
+    assert found[2].types == ("f32",)
+    assert found[0].types == ()
 
 
 def test_a_score_names_the_next_step() -> None:

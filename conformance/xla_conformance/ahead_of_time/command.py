@@ -20,7 +20,7 @@ from xla_conformance.ahead_of_time.cases import Choice, choose
 from xla_conformance.ahead_of_time.machine import Machine
 from xla_conformance.environment import describe_environment
 from xla_conformance.progress import progress
-from xla_conformance.report.files import write_report
+from xla_conformance.report.folder import write_and_name
 from xla_conformance.report.terminal import print_report
 from xla_conformance.results import GROUPS, Result, Run
 from xla_core.backend import AheadOfTimeOptions, load_backend
@@ -89,10 +89,8 @@ class AheadOfTimeRun:
             selection=self._selection,
             seed=self.seed,
         )
-        files = write_report(run, folder)
         print_report(out, run, folder)
-        for path in files if show_files else ():
-            out.print(str(path), markup=False, soft_wrap=True)
+        write_and_name(out, run, folder, wanted=show_files)
         if not run.passes:
             raise typer.Exit(1)
 

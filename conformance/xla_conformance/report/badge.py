@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from xla_conformance.results import State
+
 _CHARACTER, _PADDING = 6.6, 8  # pixels at a font size of 11
 _LABEL = "xla conform"
 
@@ -12,7 +14,8 @@ _LABEL = "xla conform"
 def badge(document: dict[str, Any]) -> str:
     """Returns the badge of a report."""
     level = document["conforms"]
-    marks = document["environment"].get("marks", [])
+    waived = document["summary"][State.WAIVED.value]
+    marks = [*document["environment"].get("marks", []), *([f"{waived} waived"] if waived else [])]
     if level:
         text = ", ".join([level, document["profile"], *marks])
         color = "#97780a" if "simulated" in marks else "#2f7d32"

@@ -48,6 +48,7 @@ def to_json(run: Run) -> dict[str, Any]:
                 "reached": s.reached and not run.selection,
                 "ops_working": s.ops_working,
                 "ops": s.ops,
+                "types": list(s.types),
                 "claimed_percent": s.claimed,
                 "next": s.next,
             }

@@ -128,3 +128,8 @@ def test_waivers(tmp_path: Path) -> None:
     assert not any("waive" in problem for problem in problems_of(tmp_path))
     write_report(dataclasses.replace(run, waivers=[WAIVER | {"expires": "2020-01-01"}]), tmp_path)
     assert "expired on 2020-01-01" in problems_of(tmp_path)[0]
+
+
+def test_waived_results_are_said_where_the_level_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write_report(dataclasses.replace(whole_run(tanh=State.WAIVED), waivers=[WAIVER]), tmp_path)
+    assert "core ops, quick, simulated, 1 waived" in (tmp_path / "badge.svg").read_text()
