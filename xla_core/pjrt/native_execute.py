@@ -12,6 +12,7 @@ from xla_core.pjrt import abi
 from xla_core.pjrt.buffer_pool import BufferPool
 from xla_core.pjrt.native_text import LEAVE, add_to_slot, every, field, indices, item, loop, set_slot, slot
 from xla_core.pjrt.ready_events import READY_EVENT
+from xla_core.runtime.host.short_work import CALLER_MICROSECONDS, RESULT_MICROSECONDS, SKIPPED_RUNS
 
 _PROGRAM_WORDS = (
     "entry device table table_words parameters parameter_pools parameter_slots results taken taken_pools taken_slots "
@@ -23,9 +24,6 @@ call takes (results, then temporaries) its pool and its entry in the table. Then
 their number, and at last how many calls are left to Python because the entry failed."""
 
 _COUNTS = ("table_words", "parameters", "results", "taken", "releases", "skips")
-_SKIPS = 63  # the calls that are left to Python after a call that failed or took too long
-_CALLER_MICROSECONDS = 200.0  # estimates are high: Python and a handoff to a thread take the caller about as long
-_RESULT_MICROSECONDS = 8.0  # Python takes longer for an argument and a result
 _MOST_WORDS = 2048  # the longest table that a call makes on the stack
 
 
@@ -96,7 +94,7 @@ def is_suitable(entry: NativeEntry) -> bool:
 
     A longer program with many results is short too: Python would take longer to enqueue it.
     """
-    limit = _CALLER_MICROSECONDS + _RESULT_MICROSECONDS * len(entry.results)
+    limit = CALLER_MICROSECONDS + RESULT_MICROSECONDS * len(entry.results)
     return entry.microseconds <= limit and len(entry.table) <= _MOST_WORDS
 
 
@@ -261,7 +259,7 @@ begin:
   br i1 %has_failed, label %failed, label %give
 {_ending(struct)}
 failed:
-  store i64 {_SKIPS}, ptr %skips_field
+  store i64 {SKIPPED_RUNS}, ptr %skips_field
   br label %undo_all
 undo_use:
 {loop("unusing", "%count", _count_user("unusing", -1))}

@@ -29,7 +29,7 @@ from xla_core.runtime.device import Device
 from xla_core.runtime.executables.loaded_executable import LoadedExecutable
 from xla_core.runtime.executables.static_executable import StaticExecutable
 from xla_core.runtime.host.event import HostEvent
-from xla_core.runtime.host.queue import INLINE_MICROSECONDS
+from xla_core.runtime.host.short_work import INLINE_MICROSECONDS, SKIPPED_RUNS
 from xla_core.runtime.host.stream import HostStream
 from xla_core.runtime.in_process_communicator import InProcessCommunicator, InProcessRendezvous, rendezvous_of
 from xla_core.runtime.memory.allocator import PoolAllocator
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INLINE_MICROSECONDS",
+    "SKIPPED_RUNS",
     "Buffer",
     "BufferWriter",
     "Client",

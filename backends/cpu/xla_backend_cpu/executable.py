@@ -35,7 +35,7 @@ from xla_core.errors import (
     XlaError,
 )
 from xla_core.hlo import HloModule, Trait, parse_hlo
-from xla_core.runtime import HostStream, InProcessRendezvous
+from xla_core.runtime import SKIPPED_RUNS, HostStream, InProcessRendezvous
 
 if TYPE_CHECKING:
     from xla_backend_cpu.host_calls import HostCalls, HostRun
@@ -47,9 +47,6 @@ _TRIED_NANOSECONDS = 300_000
 
 _NATIVE_NANOSECONDS = 20_000
 """As _TRIED_NANOSECONDS, but of the loops alone, and for a caller that may not want to wait at all."""
-
-_RUNS_UNTRIED = 63
-"""The number of runs that go to the worker at once, after the caller gave up one."""
 
 _JOINT_MICROSECONDS = 100.0
 """How long a program with collectives may run on each device, by estimate, for one thread to run it on all."""
@@ -191,7 +188,7 @@ class CpuExecutable(Executable):
         status = self._entry(table)
         if status == Status.OUT_OF_TIME:
             table[self._program.time_slot] = _UNLIMITED
-            self._untried = _RUNS_UNTRIED
+            self._untried = SKIPPED_RUNS
             return False
         if status != Status.OK:
             raise self._error(status)

@@ -22,11 +22,9 @@ from xla_core.errors import CancelledError, FailedPreconditionError, ResourceExh
 from xla_core.interruptible import start_thread
 from xla_core.runtime.host import event
 from xla_core.runtime.host.event import RecordedPoint
+from xla_core.runtime.host.short_work import AWAITED_MICROSECONDS, AWAITED_RUNS, INLINE_MICROSECONDS
 from xla_core.runtime.host.work import NamedWork, Work, forked_error, label_of
 
-INLINE_MICROSECONDS = 40.0
-_AWAITED_MICROSECONDS = 500.0  # replaces INLINE_MICROSECONDS where callers wait for each result
-_AWAITED_RUNS = 15  # after this many runs the worker gets the work, which shows whether callers still wait
 _IDLE_SECONDS = 2.0  # an idle worker ends after this; later work starts another
 
 
@@ -84,7 +82,7 @@ class HostQueue:
                     return
             finally:
                 self._busy.release()
-        elif attempt is not None and self._inline_limit == _AWAITED_MICROSECONDS and self._idle():
+        elif attempt is not None and self._inline_limit == AWAITED_MICROSECONDS and self._idle():
             try:
                 if self._error is None and self._succeeds(attempt, name):
                     return
@@ -123,14 +121,14 @@ class HostQueue:
         """
         if self._is_held:
             self.release()
-        if _newest == id(point) and 0 < self._inline_limit < _AWAITED_MICROSECONDS:
-            self._inline_limit = _AWAITED_MICROSECONDS
-            self._awaited_runs = _AWAITED_RUNS
+        if _newest == id(point) and 0 < self._inline_limit < AWAITED_MICROSECONDS:
+            self._inline_limit = AWAITED_MICROSECONDS
+            self._awaited_runs = AWAITED_RUNS
 
     def _count_awaited_run(self) -> None:
         global _newest
         _newest = 0  # the caller may go on to another stream, and a worker could run this stream's work meanwhile
-        if self._inline_limit == _AWAITED_MICROSECONDS:
+        if self._inline_limit == AWAITED_MICROSECONDS:
             self._awaited_runs -= 1
             if self._awaited_runs == 0:
                 self._inline_limit = INLINE_MICROSECONDS
