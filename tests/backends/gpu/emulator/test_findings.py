@@ -87,6 +87,21 @@ FAULTS = {
         0,
         "several threads too, which read it",
     ),
+    "a neighbour's value after a shuffle": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        f"{ADDRESS}\nst.shared.u32 [%rd9], %r1;\nshfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\nld.shared.u32 %r3, [%rd9+4];",
+        "ld.shared.u32 %r3, [%rd9+4];",
+        0,
+        "thread 1 of the block too, which wrote it since the last barrier",
+    ),
+    "a neighbour's value after a vote": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        f"{ADDRESS}\nst.shared.u32 [%rd9], %r1;\nsetp.ne.u32 %p1, %r1, 0;\nvote.sync.ballot.b32 %r3, %p1, -1;\n"
+        "ld.shared.u32 %r3, [%rd9+4];",
+        "ld.shared.u32 %r3, [%rd9+4];",
+        0,
+        "thread 1 of the block too, which wrote it since the last barrier",
+    ),
     "different values in one place": Fault(
         FaultKind.SHARED_MEMORY_RACE,
         "st.shared.u32 [s], %r1;",

@@ -210,7 +210,7 @@ class _Blocks:
             lanes = Lanes(self.threads, complete, self._mask(instruction, complete))
             results = instruction.definition.numpy(instruction, lanes, *sources)
             self.threads.put_results(instruction, results, complete)
-            if self.accesses.races is not None:
+            if self.accesses.races is not None and instruction.definition.orders_lanes:
                 self.accesses.races.warp_barrier(complete)
         self._join(position + 1, complete)
         return None

@@ -3,8 +3,9 @@
 For each byte, this module records the last thread that wrote it and the threads that read it since the last barrier.
 All barriers are of whole blocks here: `partial_races` is for kernels that have others.
 
-Warp instructions such as shuffles order the lanes of their warp too. Each warp has a clock that these instructions
-advance: accesses before an advance are ordered before the other lanes' accesses after it.
+The instruction bar.warp.sync orders the lanes of its warp too. Each warp has a clock that it advances: accesses before
+an advance are ordered before the other lanes' accesses after it. Shuffles and votes order no memory, although lanes
+wait for each other there.
 """
 
 from __future__ import annotations

@@ -121,6 +121,11 @@ class Definition:
         return self.effect is Effect.WARP and any(operand.kind == "mem" for operand in self.operands)
 
     @property
+    def orders_lanes(self) -> bool:
+        """Whether the lanes of a warp see what the others stored before. CUDA promises it of bar.warp.sync alone."""
+        return self.effect is Effect.WARP and self.base == "bar"
+
+    @property
     def shares_fragments(self) -> bool:
         """Whether the lanes of a warp give each other the registers of A, of a product of warpgroups."""
         return self.effect is Effect.GROUP_PRODUCT and any(o.in_vector and not o.written for o in self.operands)
