@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from xla_backend_gpu import __version__
 from xla_backend_gpu.abi import PtxAbi
 from xla_backend_gpu.cublas.matmul import Matmul
-from xla_backend_gpu.device import GpuExecutor, GpuStream
+from xla_backend_gpu.device import GpuExecutor, GpuStream, GraphRecorder
 from xla_backend_gpu.emulated_driver import EmulatedDriver
 from xla_backend_gpu.emulator import SECTOR_BYTES, Counters
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.matmul_thunk import MatmulThunk
+from xla_backend_gpu.measured_inputs import example_values
 from xla_core.backend import DeviceMemory
 from xla_core.codegen.llvm import Autotuner, TuningCache
 from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo import HloModule
 from xla_core.schedule import KernelThunk
-
-_ROUNDS = 3
-_RUNS = 10  # of a round
 
 # Figures of an H100, for the estimate from an emulated device's counts.
 _PROCESSORS = 132
@@ -91,7 +89,7 @@ def estimated_seconds_of_library(matmul: Matmul) -> float:
 
 
 def seconds_of(executor: GpuExecutor, thunks: Sequence[KernelThunk | MatmulThunk]) -> float:
-    """Returns the time of steps, which run one after another on memory of zeros.
+    """Returns the time of steps, which run one after another on random operands.
 
     Raises:
         ResourceExhaustedError: the device has no memory for their buffers.
@@ -107,25 +105,20 @@ def seconds_of(executor: GpuExecutor, thunks: Sequence[KernelThunk | MatmulThunk
                 raise ResourceExhaustedError(f"there are no {allocation.size} bytes to measure a kernel with")
             memory[allocation.index] = found
             stream.memset(found, 0)
-
-        def run() -> None:
-            for thunk in thunks:
-                places = (*thunk.operands, *thunk.results)
-                arguments = [memory[p.allocation.index].slice(p.offset, p.size) for p in places]
-                if isinstance(thunk, MatmulThunk):
-                    stream.multiply(thunk.matmul, arguments, thunk.name)
-                else:
-                    stream.launch(thunk.kernel, arguments, thunk.dimensions)
-
+        for thunk in thunks:
+            for place, data in example_values(thunk):
+                _fill(stream, memory[place.allocation.index].slice(place.offset, place.size), data)
         stream.synchronize()
         driver = executor.driver
-        if isinstance(driver, EmulatedDriver):
-            before = driver.counters
-            run()
-            stream.synchronize()
-            calls = sum(estimated_seconds_of_library(t.matmul) for t in thunks if isinstance(t, MatmulThunk))
-            return calls + estimated_seconds(driver.counters - before)
-        return _median_seconds(stream, run)
+        if not isinstance(driver, EmulatedDriver):
+            recorder = GraphRecorder(driver)
+            _enqueue(recorder, thunks, memory)
+            return driver.seconds(recorder.work)
+        before = driver.counters
+        _enqueue(stream, thunks, memory)
+        stream.synchronize()
+        calls = sum(estimated_seconds_of_library(t.matmul) for t in thunks if isinstance(t, MatmulThunk))
+        return calls + estimated_seconds(driver.counters - before)
     finally:
         stream.synchronize()
         stream.close()
@@ -133,14 +126,23 @@ def seconds_of(executor: GpuExecutor, thunks: Sequence[KernelThunk | MatmulThunk
             executor.deallocate(each)
 
 
-def _median_seconds(stream: GpuStream, run: Callable[[], None]) -> float:
-    run()  # loads the code
-    stream.synchronize()
-    found = []
-    for _ in range(_ROUNDS):
-        start = time.perf_counter()
-        for _ in range(_RUNS):
-            run()
-        stream.synchronize()
-        found.append((time.perf_counter() - start) / _RUNS)
-    return statistics.median(found)
+def _enqueue(
+    stream: GpuStream, thunks: Sequence[KernelThunk | MatmulThunk], memory: Mapping[int, DeviceMemory]
+) -> None:
+    for thunk in thunks:
+        places = (*thunk.operands, *thunk.results)
+        arguments = [memory[p.allocation.index].slice(p.offset, p.size) for p in places]
+        if isinstance(thunk, MatmulThunk):
+            stream.multiply(thunk.matmul, arguments, thunk.name)
+        else:
+            stream.launch(thunk.kernel, arguments, thunk.dimensions)
+
+
+def _fill(stream: GpuStream, memory: DeviceMemory, data: np.ndarray) -> None:
+    """Fills memory with bytes, which are repeated."""
+    stream.memcpy_h2d(memory.slice(0, data.size), data)
+    filled = data.size
+    while filled < memory.size:
+        more = min(filled, memory.size - filled)
+        stream.memcpy_d2d(memory.slice(filled, more), memory.slice(0, more))
+        filled += more

@@ -103,13 +103,12 @@ class GpuCompiler(Compiler):
         own = _options(options)
         if own.products == "own" or not isinstance(executor, GpuExecutor) or not _has_dots(module):
             return super().run_hlo_passes(module, options, executor)
-        library = executor.driver.blas
-        if library is None:
+        if executor.driver.blas is None:
             return super().run_hlo_passes(module, options, executor)
         from xla_backend_gpu import code_generation, products
 
         target = self.target_config
-        rewriter = products.rewriter(library, self._chooses(own.products, options, executor))
+        rewriter = products.rewriter(executor.driver, self._chooses(own.products, options, executor))
         rest = [
             code_generation.product_splitter(target),
             STAGES["layout"](target, options),

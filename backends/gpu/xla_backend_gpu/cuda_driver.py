@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from xla_backend_gpu.cuda_calls import (
 )
 from xla_backend_gpu.cuda_copies import CudaCopies
 from xla_backend_gpu.cuda_handles import CudaFunction, CudaGraph, CudaModule
+from xla_backend_gpu.cuda_timing import seconds_of_one
 from xla_backend_gpu.driver import Function, LaunchArguments, Places
 from xla_backend_gpu.processors import processor_number
 from xla_backend_gpu.program import Engine
@@ -188,6 +190,10 @@ class CudaDriver(CudaCopies):
         with self._current():
             return open_library(self._cublas_library)
 
+    def ask_blas(self, library: CublasLt, matmul: Matmul) -> int | None:
+        with self._current():
+            return super().ask_blas(library, matmul)
+
     def call_blas(self, stream: Any, library: CublasLt, matmul: Matmul, places: Places, name: str) -> None:
         with self._current():
             self._recent.append(name)
@@ -237,6 +243,30 @@ class CudaDriver(CudaCopies):
             for module in graph.modules:
                 module.streams.add(int(stream))
             self._call("cuGraphLaunch", graph.handle, stream)
+
+    def seconds(self, work: Sequence[Callable[[Any], None]]) -> float:
+        """Measures graphs of the work, so that the time in which the host enqueues it doesn't count."""
+        with self._current():
+            stream = self._call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            try:
+                for enqueue in work:  # loads the code, which a capture must not do
+                    enqueue(stream)
+                return seconds_of_one(functools.partial(self._repeated, stream, work))
+            finally:
+                self._call("cuStreamSynchronize", stream)
+                self._call("cuStreamDestroy", stream)
+
+    def _repeated(self, stream: Any, work: Sequence[Callable[[Any], None]], times: int) -> Callable[[], float]:
+        graph = self.capture([*work] * times)
+
+        def measure() -> float:
+            start = self._record(stream, timing=True)
+            self.launch_graph(stream, graph)
+            end = self._record(stream, timing=True)
+            self._reached(end, float("inf"))
+            return 1e-3 * float(self._call("cuEventElapsedTime", start.handle, end.handle))
+
+        return measure
 
     # -- code --------------------------------------------------------------------------------------------------------
 

@@ -6,13 +6,14 @@ import abc
 import dataclasses
 import os
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
-from xla_core.errors import FailedPreconditionError, UnavailableError, XlaError
+from xla_core.errors import FailedPreconditionError, UnavailableError, UnimplementedError, XlaError
 from xla_core.hlo import HloInstruction
 from xla_core.target import DeviceDescription
 
@@ -70,6 +71,7 @@ class Driver(abc.ABC):
         self.lost: XlaError | None = None
         self._blas: list[CublasLt | None] = []  # what `open_blas` has returned, if it was called
         self._opening = threading.Lock()
+        self._warned = False
         _drivers.add(self)
 
     @property
@@ -159,6 +161,29 @@ class Driver(abc.ABC):
             raise missing(name)
         self.call_blas(stream, library, matmul, places, name)
 
+    def workspace(self, matmul: Matmul) -> int | None:
+        """Returns the bytes of scratch memory that a product of `blas` needs, or None if it doesn't compute it.
+
+        Warns once of a library that fails; programs have kernels of our own then.
+        """
+        library = self.blas
+        if library is None:
+            return None
+        try:
+            return self.ask_blas(library, matmul)
+        except XlaError as error:
+            self.require_alive()
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"products don't use cuBLASLt, which fails: {error.message}", RuntimeWarning, stacklevel=2
+                )
+            return None
+
+    def ask_blas(self, library: CublasLt, matmul: Matmul) -> int | None:
+        """Returns what `CublasLt.workspace` does."""
+        return library.workspace(matmul)
+
     @abc.abstractmethod
     def call_blas(self, stream: Any, library: CublasLt, matmul: Matmul, places: Places, name: str) -> None:
         """See `multiply`."""
@@ -174,6 +199,17 @@ class Driver(abc.ABC):
         """Enqueues the work of a graph."""
         for enqueue in graph:
             enqueue(stream)
+
+    def seconds(self, work: Sequence[Callable[[Any], None]]) -> float:
+        """Returns how long the device takes for kernels, copies and fills that it runs one after another.
+
+        Args:
+            work: functions that enqueue it on the stream that they take.
+
+        Raises:
+            UnimplementedError: the device has no clock.
+        """
+        raise UnimplementedError(f"{self.description.name} has no clock")
 
     # -- events ------------------------------------------------------------------------------------------------------
 

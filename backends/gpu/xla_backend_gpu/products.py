@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from xla_backend_gpu import __version__
 from xla_backend_gpu.autotuning import seconds_of
 from xla_backend_gpu.cublas.call import expanded
-from xla_backend_gpu.cublas.library import CublasLt
 from xla_backend_gpu.cublas.rewriter import Candidate, CublasLtRewriter
 from xla_backend_gpu.device import GpuExecutor
+from xla_backend_gpu.driver import Driver
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.program import Products
 from xla_core.codegen.llvm import KernelChoice, TuningCache
@@ -27,9 +27,9 @@ _OTHER_DIMENSIONS = (Opcode.BITCAST, Opcode.RESHAPE)
 _CALL = 0.1  # what a call costs the host, in launches of kernels
 
 
-def rewriter(library: CublasLt, chooses: Callable[[Candidate, HloInstruction], bool]) -> HloPass:
+def rewriter(driver: Driver, chooses: Callable[[Candidate, HloInstruction], bool]) -> HloPass:
     """Returns the passes that replace products with calls of a device's library."""
-    return HloPassPipeline("products", [CublasLtRewriter(library.workspace, chooses), create_pass("hlo-dce")])
+    return HloPassPipeline("products", [CublasLtRewriter(driver.workspace, chooses), create_pass("hlo-dce")])
 
 
 def always(candidate: Candidate, call: HloInstruction) -> bool:

@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 cuda = pytest.importorskip("cuda.bindings.driver", reason="cuda-bindings is not installed")
 
-from xla_backend_gpu import availability, cuda_calls, cuda_context, cuda_copies, cuda_driver, cuda_handles
+from xla_backend_gpu import availability, cuda_calls, cuda_context, cuda_copies, cuda_driver, cuda_handles, cuda_timing
 from xla_backend_gpu.statuses import KINDS, NO_GPU, STICKY, status_error
 
 import xla_core as xla
 
-MODULES = (cuda_calls, cuda_context, cuda_copies, cuda_driver, cuda_handles)
+MODULES = (cuda_calls, cuda_context, cuda_copies, cuda_driver, cuda_handles, cuda_timing)
 NODES = [n for m in MODULES for n in ast.walk(ast.parse(Path(m.__file__).read_text()))]
 
 
@@ -75,6 +75,22 @@ def test_a_wait_is_late_by_an_eighth_at_most() -> None:
     assert {cuda_context.pause_seconds(waited) for waited in (0.0, 20e-6, 9e-4)} == {0.0}
     for waited in (1e-3, 5e-3, 1.0):
         assert 1e-4 < cuda_context.pause_seconds(waited) <= min(waited / 8, 1e-3)
+
+
+@pytest.mark.parametrize("kernel", [1.3e-6, 40e-6, 5e-3])
+@pytest.mark.parametrize("start", [0.0, 5e-6])
+def test_short_kernels_are_measured_many_at_once(kernel: float, start: float) -> None:
+    """The time until the device starts the first one is less than a percent, and the noise of a measurement, too."""
+    noise = iter([0.0, 3e-5, 1e-5, 2e-5, 1e-5, 4e-5] * 10)
+    runs = []
+
+    def run(times: int):
+        runs.append(times)
+        return lambda: start + kernel * times + next(noise)
+
+    assert cuda_timing.seconds_of_one(run) == pytest.approx(kernel, rel=0.03)
+    assert runs[0] == 1
+    assert kernel * runs[-1] >= 1e-3
 
 
 def test_a_machine_without_a_driver_has_no_device() -> None:

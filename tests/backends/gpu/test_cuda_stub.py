@@ -275,6 +275,37 @@ def test_a_program_without_graphs(run: Run) -> None:
     assert result(run(GRAPHS.replace("GRAPHS", "False"))) == [8 * 7, 0, 0, 0, 0]
 
 
+TUNED = """
+text = '''HloModule rows
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[4,96] parameter(0)
+  z = f32[] constant(0)
+  ROOT s = f32[4] reduce(x, z), dimensions={1}, to_apply=add
+}
+'''
+from xla_backend_gpu import cuda_timing
+cuda_timing._LEAST_SECONDS = 1e-9  # the stub takes long enough
+executable = client.compile(text, xla.CompileOptions(backend=dict(autotune=True)))
+x = np.arange(4 * 96, dtype=np.float32).reshape(4, 96)
+np.testing.assert_array_equal(np.asarray(executable(x)[0]), x.sum(1))
+calls = {name: driver.calls.get(name, 0) for name in ("cuGraphLaunch", "cuEventElapsedTime", "cuStreamBeginCapture")}
+del executable
+gc.collect()
+client.close()
+print(json.dumps([calls, len(driver.handles)]))
+"""
+
+
+def test_kernels_are_tuned_by_the_clock_of_the_device(run: Run) -> None:
+    """The host doesn't enqueue during a measurement."""
+    calls, left = result(run(TUNED))
+    measured = calls["cuEventElapsedTime"]
+    assert measured >= 2 * 6
+    assert calls == {"cuGraphLaunch": measured, "cuEventElapsedTime": measured, "cuStreamBeginCapture": measured // 6}
+    assert left == 0
+
+
 LAYERS = """
 library = driver.connect_cublas(PATH)
 text = '''HloModule layers
@@ -324,6 +355,19 @@ def test_products_of_cublas_are_part_of_graphs(run: Run, tmp_path: Path, monkeyp
     assert counts == [1, 4]
     assert calls == 2 * 6
     assert (live, blocks) == (0, [])
+
+
+def test_a_library_that_fails_leaves_products_to_own_kernels(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compilation goes on, and one warning says why."""
+    library = cublas_stub.build(tmp_path)
+    monkeypatch.setenv("XLA_CORE_FLAGS", f"--xla_gpu_cublas_library={library}")
+    monkeypatch.setenv("XLA_TEST_CUBLAS_HEURISTIC", "14")
+    done = run(LAYERS.replace("PATH", repr(str(library))))
+    steps, *_ = result(done)
+    assert set(steps) == {"KernelThunk"}
+    assert done.stderr.count("products don't use cuBLASLt, which fails: cublasLtMatmulAlgoGetHeuristic") == 1
 
 
 SHARDS = """

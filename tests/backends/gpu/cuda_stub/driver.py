@@ -15,10 +15,11 @@ import itertools
 import os
 import sys
 import threading
+import time
 import traceback
 import types
 from collections.abc import Callable
-from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
 import numpy as np
@@ -146,9 +147,13 @@ class Event(OfContext):
     def __init__(self, timing: bool) -> None:
         super().__init__()
         self.timing = timing
+        self.time = 0.0  # when it was reached
         self.recorded: Any = None
         self.device: Device | None = None
         self.capture: tuple[Capture, Stream] | None = None
+
+    def reach(self) -> None:
+        self.time = time.perf_counter()
 
 
 class Graph(OfContext):
@@ -581,6 +586,8 @@ def cuEventRecord(event, stream):
     mark.device = own.device
     mark.capture = None if own.capture is None else (own.capture, own)
     if own.capture is None:
+        if mark.timing:
+            own.device.emulated._enqueue(own.queue, mark.reach, "time")
         mark.recorded = own.device.emulated.record(own.queue)
 
 
@@ -593,6 +600,14 @@ def cuEventQuery(event):
         return
     require(mark.recorded.ready, NOT_READY)
     mark.device.check()
+
+
+@function(POINTER(c_float), c_void_p, c_void_p)
+def cuEventElapsedTime(milliseconds, start, end):
+    first, last = take(start, Event), take(end, Event)
+    require(first.timing and last.timing and first.recorded and last.recorded, INVALID_HANDLE)
+    require(first.recorded.ready and last.recorded.ready, NOT_READY)
+    milliseconds[0] = 1e3 * (last.time - first.time)
 
 
 # -- code --------------------------------------------------------------------------------------------------------------
