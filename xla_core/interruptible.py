@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 _SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it, so the wait is cut into pieces
 _IMPORT_SECONDS = 0.005
-_FORK_SECONDS = 10.0  # the longest wait of a fork for imports; a module that is imported may itself wait for the fork
+_FORK_SECONDS = 30.0  # the longest wait of a fork for imports, as one may wait for the fork; a busy machine needs ten
 _STACK_BYTES = 16 << 20  # more than the stack of a thread
 
 
