@@ -36,6 +36,7 @@ class Memory:
         self._lock = threading.Lock()
         self._starts: list[int] = []  # of allocated blocks, in order; offsets from the base
         self._ends: list[int] = []
+        self._written = 0  # the offset behind the last byte that may have been written
         self._full = 0  # no gap before the block of this number has room for another block
         self._bounds: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
 
@@ -53,8 +54,8 @@ class Memory:
                     self._ends.insert(position, first + size)
                     self._bounds = None
                     self._skip_full_gaps()
-                    if self.tracks_initialization:
-                        self.initialized[first : first + size] = False
+                    if self.tracks_initialization:  # memory that was never written keeps its unused pages
+                        self.initialized[first : min(first + size, self._written)] = False
                     return self.base + first
         return None
 
@@ -101,7 +102,13 @@ class Memory:
             position = bisect.bisect_right(self._starts, offset) - 1
             if size and (position < 0 or offset + size > self._ends[position]):
                 raise InvalidArgumentError(f"{size} bytes at {address:#x} are not within allocated memory")
+            self._written = max(self._written, offset + size)
         return self.data[offset : offset + size]
+
+    def expect_writes(self) -> None:
+        """Prepares for a kernel that may write to all blocks."""
+        with self._lock:
+            self._written = max(self._written, self._ends[-1] if self._ends else 0)
 
     def read(self, address: int, size: int) -> bytes:
         return self.view(address, size).tobytes()

@@ -47,6 +47,16 @@ def test_a_freed_block_is_uninitialized_when_it_is_allocated_again() -> None:
     assert not memory.initialized[:16].any()
 
 
+def test_what_a_kernel_wrote_is_uninitialized_in_a_later_block() -> None:
+    memory = Memory(1 << 14)
+    address = memory.allocate(16)
+    memory.expect_writes()
+    memory.initialized[:16] = True  # as a kernel does
+    memory.free(address)
+    assert memory.allocate(16) == address
+    assert not memory.initialized[:16].any()
+
+
 def test_a_block_has_the_first_gap_that_is_large_enough() -> None:
     memory = Memory(1 << 20)
     blocks = [memory.allocate(600) for _ in range(20)]

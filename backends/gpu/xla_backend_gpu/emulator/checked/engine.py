@@ -38,6 +38,7 @@ def run_checked(launch: Launch) -> Counters:
             raise UnimplementedError(
                 f"the emulator does not implement {base} yet", op=launch.kernel.name, hint=instruction.text
             )
+    launch.memory.expect_writes()
     tally = Tally()
     at_once = max(1, _THREADS_AT_ONCE // launch.threads)
     with np.errstate(all="ignore"):
