@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
+_SHORT_MICROSECONDS = 100.0  # of a copy to the host that its caller may do
 _MATMUL_MICROSECONDS = 10.0  # to call cuBLASLt
 _SIGNAL_SECONDS = 0.05  # waits are split, so that Ctrl-C gets through
 
@@ -111,10 +112,15 @@ class GpuStream(Stream):
         self._order.name = name
         self.driver.name_stream(self._queue, name)
 
-    def _enqueue(self, work: Callable[[Any], None], microseconds: float = 0.0) -> None:
+    def _enqueue(
+        self, work: Callable[[Any], None], microseconds: float = 0.0, is_short: Callable[[Any], bool] | None = None
+    ) -> None:
         """Enqueues, on the host's queue, a call that enqueues work on the device and takes about `microseconds`.
 
         After a failure it waits for the device's earlier work, because later work on the host may free memory.
+
+        `is_short`, if given, tells when its turn has come whether the call is so short after all that the caller's
+        thread may do it.
         """
 
         def in_turn() -> None:
@@ -126,7 +132,13 @@ class GpuStream(Stream):
                     self._drain()
                 raise
 
-        self._order.enqueue(in_turn, microseconds)
+        def attempt() -> bool:
+            if is_short is None or not is_short(self._queue):
+                return False
+            in_turn()
+            return True
+
+        self._order.enqueue(in_turn, microseconds, attempt=attempt if is_short is not None else None)
 
     def _drain(self) -> None:
         """Waits for the work on the device, unless the device is lost."""
@@ -143,7 +155,12 @@ class GpuStream(Stream):
 
     def memcpy_d2h(self, destination: HostBytes, source: DeviceMemory) -> None:
         address = _address(source)
-        self._enqueue(lambda queue: self.driver.read(queue, destination, address), float("inf"))
+        cost = destination.size * _COPY_MICROSECONDS_PER_BYTE
+        self._enqueue(
+            lambda queue: self.driver.read(queue, destination, address),
+            float("inf"),  # the device's earlier work
+            self.driver.is_idle if cost < _SHORT_MICROSECONDS else None,
+        )
 
     def memcpy_d2d(self, destination: DeviceMemory, source: DeviceMemory) -> None:
         to, address, size = _address(destination), _address(source), min(destination.size, source.size)
@@ -237,6 +254,7 @@ class GpuStream(Stream):
 
     def recover(self) -> None:
         self._order.recover()
+        self.driver.recover(self._queue)
 
     def run_inline(self) -> None:
         self._order.run_inline()
@@ -260,7 +278,9 @@ class GraphRecorder(GpuStream):
         self.driver = driver
         self.work: list[Callable[[Any], None]] = []
 
-    def _enqueue(self, work: Callable[[Any], None], microseconds: float = 0.0) -> None:
+    def _enqueue(
+        self, work: Callable[[Any], None], microseconds: float = 0.0, is_short: Callable[[Any], bool] | None = None
+    ) -> None:
         self.work.append(work)
 
     def close(self) -> None:

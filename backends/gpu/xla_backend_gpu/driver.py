@@ -98,6 +98,13 @@ class Driver(abc.ABC):
     def name_stream(self, stream: Any, name: str) -> None:  # noqa: B027  (a GPU's streams have no rows in a profile)
         """Names a stream's row in a profile."""
 
+    def is_idle(self, stream: Any) -> bool:
+        """Whether a stream's work is known to be done, so that a short `read` takes no longer than its copy."""
+        return False
+
+    def recover(self, stream: Any) -> None:  # noqa: B027  (only an emulated device computes in a caller's thread)
+        """Lets a stream go on after Ctrl-C has interrupted its work in a caller's thread."""
+
     @abc.abstractmethod
     def close_stream(self, stream: Any) -> None:
         """Frees a stream. Its work must be done."""

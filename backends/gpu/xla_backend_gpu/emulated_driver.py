@@ -1,9 +1,14 @@
-"""EmulatedDriver: an emulated device in this process. It runs PTX in its own memory, on a thread for each stream."""
+"""EmulatedDriver: an emulated device in this process. It runs PTX in its own memory, on a thread for each stream.
+
+Short copies, and kernels whose last launch was short, run in the caller's thread where the stream is idle, because
+waking the stream's thread would take longer.
+"""
 
 from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +31,25 @@ LaunchObserver = Callable[[str, LaunchArguments], "Callable[[Access], None]"]
 """Is called before a launch with the kernel's name, and returns the function to call with each access of memory."""
 
 _ALIGNMENT = 256
+_COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
+
+
+class _Loaded:
+    """The handle of a kernel: its module, and how long its last launch took.
+
+    Attributes:
+        lasted: the grid and the block of that launch, and its microseconds of processor time. The time of a thread that
+            waits for a processor doesn't count.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.lasted: tuple[object, float] = (None, float("inf"))
+
+    def microseconds(self, arguments: LaunchArguments) -> float:
+        """Estimates a launch. Nobody knows how long the first one takes, which also compiles the kernel."""
+        sizes, microseconds = self.lasted
+        return microseconds if sizes == (arguments.blocks, arguments.threads) else float("inf")
 
 
 class EmulatedDriver(Driver):
@@ -70,7 +94,7 @@ class EmulatedDriver(Driver):
     # -- streams -----------------------------------------------------------------------------------------------------
 
     def create_stream(self, executor: StreamExecutor) -> HostStream:
-        return HostStream(executor, f"{executor.device_name} (emulated)", inline=False)
+        return HostStream(executor, f"{executor.device_name} (emulated)")
 
     def close_stream(self, stream: HostStream) -> None:
         stream.close()
@@ -78,12 +102,19 @@ class EmulatedDriver(Driver):
     def name_stream(self, stream: HostStream, name: str) -> None:
         stream.name = f"{name}, on the device"
 
-    def _enqueue(self, stream: HostStream, work: Callable[[], None], name: str) -> None:
+    def is_idle(self, stream: HostStream) -> bool:
+        return stream.is_idle
+
+    def recover(self, stream: HostStream) -> None:
+        if self.lost is None and stream.error is not None:
+            stream.recover()
+
+    def _enqueue(self, stream: HostStream, work: Callable[[], None], name: str, microseconds: float) -> None:
         self.require_alive()
-        stream.enqueue(functools.partial(self._run, work), name=name)
+        stream.enqueue(functools.partial(self._run, work), microseconds, name)
 
     def _run(self, work: Callable[[], None]) -> None:
-        """Runs work on the stream's thread. After a failure the device is lost."""
+        """Runs work in its turn on a stream. After a failure the device is lost."""
         self.require_alive()
         try:
             work()
@@ -94,30 +125,36 @@ class EmulatedDriver(Driver):
 
     def write(self, stream: HostStream, address: int, source: HostBytes) -> None:
         data = source.copy()
-        self._enqueue(stream, lambda: self.memory.write(address, data), "copy from the host")
+        self._enqueue(stream, lambda: self.memory.write(address, data), "copy from the host", _copy_time(source.size))
 
     def read(self, stream: HostStream, destination: HostBytes, address: int) -> None:
         def copy() -> None:
             destination[...] = self.memory.view(address, destination.size)
 
-        self._enqueue(stream, copy, "copy to the host")
+        self._enqueue(stream, copy, "copy to the host", _copy_time(destination.size))
         self.reached(self.record(stream), float("inf"))
 
     def copy(self, stream: HostStream, destination: int, source: int, size: int) -> None:
-        self._enqueue(stream, lambda: self.memory.write(destination, self.memory.view(source, size)), "copy")
+        def copy() -> None:
+            self.memory.write(destination, self.memory.view(source, size))
+
+        self._enqueue(stream, copy, "copy", _copy_time(size))
 
     def fill(self, stream: HostStream, address: int, value: int, size: int) -> None:
         def fill() -> None:
             self.memory.view(address, size)[...] = value
             self.memory.mark_initialized(address, size)
 
-        self._enqueue(stream, fill, "fill")
+        self._enqueue(stream, fill, "fill", _copy_time(size))
 
     def launch(self, stream: HostStream, function: Function, arguments: LaunchArguments) -> None:
         instruction = arguments.instruction
+        loaded: _Loaded = function.handle
+        module = loaded.module
 
         def run() -> None:
-            module: Module = function.handle
+            module.prepare(function.name)
+            started = time.thread_time()
             observer = self.observer if module.engine == "checked" else None
             try:
                 counters = module.launch(
@@ -133,8 +170,9 @@ class EmulatedDriver(Driver):
                 raise _with_instruction(fault, instruction) if instruction is not None else fault from None
             with self._counting:
                 self.counters += counters
+            loaded.lasted = (arguments.blocks, arguments.threads), 1e6 * (time.thread_time() - started)
 
-        self._enqueue(stream, run, function.name)
+        self._enqueue(stream, run, function.name, loaded.microseconds(arguments))
 
     def open_blas(self) -> CublasLt | None:
         from xla_backend_gpu.cublas.find import open_library
@@ -181,7 +219,11 @@ class EmulatedDriver(Driver):
         from xla_backend_gpu.emulator import Module
 
         module = Module(ptx, engine=engine)
-        return {name: Function(name, module) for name in module.kernels}
+        return {name: Function(name, _Loaded(module)) for name in module.kernels}
+
+
+def _copy_time(size: int) -> float:
+    return size * _COPY_MICROSECONDS_PER_BYTE
 
 
 def _with_instruction(fault: EmulatorFault, instruction: HloInstruction) -> EmulatorFault:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +14,10 @@ import pytest
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
 from xla_backend_gpu.counting import counted
+from xla_backend_gpu.driver import LaunchArguments
 from xla_backend_gpu.emulated_driver import EmulatedDriver
+
+from xla_core.errors import CancelledError
 
 BRANCHES = """HloModule branches
 
@@ -75,3 +79,80 @@ def test_a_library_is_opened_once_by_all_threads() -> None:
     assert driver.opened == 1
     driver.close_blas()
     assert not driver.has_opened_blas
+
+
+class Recording(EmulatedDriver):
+    """Records which threads do its work."""
+
+    def __init__(self) -> None:
+        super().__init__(1 << 20)
+        self.threads: list[int] = []
+
+    def _run(self, work) -> None:
+        self.threads.append(threading.get_ident())
+        super()._run(work)
+
+
+INFINITY = float("inf")
+
+NEGATE = "HloModule m\n\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT y = f32[8] negate(x)\n}\n"
+
+
+def test_the_caller_does_short_work_of_an_idle_stream(client) -> None:
+    driver, here = Recording(), threading.get_ident()
+    stream = driver.create_stream(client.devices[0].executor)
+    (kernel,) = driver.load(client.compile(NEGATE).artifacts()["ptx"], "fast").values()
+    source, result = driver.allocate(32), driver.allocate(32)
+    launch = LaunchArguments((1, 1, 1), (32, 1, 1), 0, (source, result))
+    values = np.arange(8, dtype=np.float32)
+    try:
+        driver.write(stream, source, values.view(np.uint8))
+        assert driver.is_idle(stream)
+        assert driver.threads == [here]
+        driver.launch(stream, kernel, launch)
+        assert driver.reached(driver.record(stream), INFINITY)
+        assert driver.threads[-1] != here, "The first launch compiles the kernel."
+        for _ in range(50):  # a busy machine may measure one launch as long
+            driver.launch(stream, kernel, launch)
+            assert driver.reached(driver.record(stream), INFINITY)
+        assert here in driver.threads[2:]
+        read = np.empty(32, np.uint8)
+        driver.read(stream, read, result)
+        np.testing.assert_array_equal(read.view(np.float32), -values)
+    finally:
+        driver.close_stream(stream)
+
+
+def test_long_copies_are_the_streams_own(client) -> None:
+    driver, here = Recording(), threading.get_ident()
+    stream = driver.create_stream(client.devices[0].executor)
+    address = driver.allocate(1 << 19)
+    try:
+        driver.fill(stream, address, 7, 1 << 19)
+        assert driver.reached(driver.record(stream), INFINITY)
+        assert here not in driver.threads
+    finally:
+        driver.close_stream(stream)
+
+
+def test_a_stream_goes_on_after_an_interrupted_call(client) -> None:
+    driver = EmulatedDriver(1 << 20)
+    stream = driver.create_stream(client.devices[0].executor)
+    address = driver.allocate(4)
+    view = driver.memory.view
+
+    def interrupted(address: int, size: int) -> np.ndarray:
+        raise KeyboardInterrupt
+
+    try:
+        driver.memory.view = interrupted
+        with pytest.raises(KeyboardInterrupt):
+            driver.fill(stream, address, 7, 4)
+        driver.memory.view = view
+        assert isinstance(stream.error, CancelledError)
+        driver.recover(stream)
+        driver.fill(stream, address, 9, 4)
+        assert driver.reached(driver.record(stream), INFINITY)
+        assert view(address, 4).tolist() == [9] * 4
+    finally:
+        driver.close_stream(stream)

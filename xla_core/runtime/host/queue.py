@@ -228,6 +228,11 @@ class HostQueue:
                     # Popped while `_busy` is held, because an empty queue with `_busy` free means an idle stream.
                     self._queue.popleft()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no work runs or is queued."""
+        return not self._queue and not self._busy.locked()
+
     def recover(self) -> None:
         if self._idle():
             self._forget()

@@ -9,7 +9,7 @@ from typing import Literal
 
 from xla_backend_gpu.emulator.checked import run_checked
 from xla_backend_gpu.emulator.counters import Counters
-from xla_backend_gpu.emulator.fast import run_fast
+from xla_backend_gpu.emulator.fast import compile_kernel, run_fast
 from xla_backend_gpu.emulator.launch import Access, Argument, GlobalVariables, launch_of
 from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.linker import link
@@ -72,6 +72,16 @@ class Module:
         self._kernels = _kernels(ptx_text)
         self._variables = GlobalVariables()
         self.kernels: Mapping[str, KernelInfo] = {name: _info(kernel) for name, kernel in self._kernels.items()}
+
+    def prepare(self, name: str) -> None:
+        """Compiles a kernel, if the engine is `fast` and has not compiled it yet.
+
+        Raises:
+            UnimplementedError: the kernel has an instruction that the engine doesn't run.
+        """
+        kernel = self._kernels.get(name)
+        if kernel is not None and self.engine == "fast":
+            compile_kernel(kernel, self._kernels.values())
 
     def launch(
         self,

@@ -142,7 +142,7 @@ os.register_at_fork(after_in_child=_after_fork)
 _codes: weakref.WeakKeyDictionary[Kernel, _Code] = weakref.WeakKeyDictionary()
 
 
-def _code_of(kernel: Kernel, siblings: Collection[Kernel]) -> _Code:
+def compile_kernel(kernel: Kernel, siblings: Collection[Kernel]) -> _Code:
     """Returns the kernel's code, which lives as long as the kernel.
 
     The kernels of a module are compiled together, which takes half of the time of compiling each alone.
@@ -202,7 +202,7 @@ def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
         EmulatorFault: the first fault that a thread reported.
         UnimplementedError: the kernel has an instruction that the engine doesn't run.
     """
-    code = _code_of(launch.kernel, siblings)
+    code = compile_kernel(launch.kernel, siblings)
     launch.memory.tracks_initialization = False
     context = _context(launch)
     blocks = launch.blocks
