@@ -285,3 +285,25 @@ def test_select_and_scatter_by_blocks(client, element_type, dims, source, window
     shapes = xla.parse(text).parameter_shapes
     arguments = [(3 * rng.standard_normal(s.dimensions)).round().astype(s.dtype) for s in shapes]
     same(client, text, *arguments, engine=engine)
+
+
+@pytest.mark.parametrize("processor", ["sm_75", "sm_90", "sm_100", "sm_103", "sm_121f"])
+def test_extremes_of_three_numbers_run_for_every_processor(client, processor: str) -> None:
+    """Some processors have an instruction for them."""
+    program = """HloModule m
+
+ENTRY main {
+  x = f32[8,128] parameter(0)
+  y = f32[8,128] parameter(1)
+  a = f32[8,128] add(x, y)
+  b = f32[8,128] maximum(a, x)
+  c = f32[8,128] maximum(b, y)
+  d = f32[8,128] minimum(a, x)
+  e = f32[8,128] minimum(d, y)
+  ROOT r = f32[8,128] subtract(c, e)
+}
+"""
+    arguments = np.random.default_rng(0).standard_normal((2, 8, 128)).astype(np.float32)
+    executable = client.compile(program, xla.CompileOptions(backend={"sm": processor}))
+    (want,) = xla.evaluate(xla.parse(program), *arguments)
+    np.testing.assert_array_equal(np.asarray(executable(*arguments)[0]), want)

@@ -92,10 +92,12 @@ for _operation, _numpy, _ir in (
     ("mul", _product, _product_ir),
 ):
     define(f"{_operation}.rnd?.ftz?.sat?.f32 d, a, b", on_arrays(_numpy), on_floats(_ir))
+    define(f"{_operation}.rnd?.ftz?.f32x2 d, a, b", on_arrays(_numpy), on_floats(_ir))
     define(f"{_operation}.rn?.f64 d, a, b", on_arrays(_numpy), on_floats(_ir))
     define(f"{_operation}.rn?.sat?.half d, a, b", on_arrays(_numpy), on_floats(_ir))
 for _name in ("fma", "mad"):
     define(f"{_name}.rnd.ftz?.sat?.f32 d, a, b, c", on_arrays(_fma), on_floats(_fma_ir))
+    define(f"{_name}.rnd.ftz?.f32x2 d, a, b, c", on_arrays(_fma), on_floats(_fma_ir))
     define(f"{_name}.rn.f64 d, a, b, c", on_arrays(_fma), on_floats(_fma_ir))
 define("fma.rn.sat?.relu?.half d, a, b, c", on_arrays(_fma), on_floats(_fma_ir, "double"))
 
@@ -163,7 +165,9 @@ define(
 
 
 def _extreme(least: bool) -> Callable[..., Array]:
-    def numpy(op: Instruction, x: Array, y: Array) -> Array:
+    def numpy(op: Instruction, x: Array, y: Array, *rest: Array) -> Array:
+        if rest:
+            return numpy(op, numpy(op, x, y), *rest)
         below = (x < y) | ((x == y) & np.signbit(x))
         result = np.where(below == least, x, y)
         missing_x, missing_y = np.isnan(x), np.isnan(y)
@@ -175,13 +179,17 @@ def _extreme(least: bool) -> Callable[..., Array]:
 
 
 def _extreme_ir(name: str) -> Callable[..., Value]:
-    return lambda b, op, x, y: b.intrinsic(name if op.has("NaN") else f"{name}num", x, y)
+    def ir(b: IrBuilder, op: Instruction, x: Value, y: Value, *rest: Value) -> Value:
+        result = b.intrinsic(name if op.has("NaN") else f"{name}num", x, y)
+        return ir(b, op, result, *rest) if rest else result
+
+    return ir
 
 
 for _name, _least in (("min", True), ("max", False)):
-    for _syntax in (".ftz?.NaN?.f32", ".f64", ".NaN?.half"):
+    for _syntax in (".ftz?.NaN?.f32 d, a, b", ".ftz?.NaN?.f32 d, a, b, c", ".f64 d, a, b", ".NaN?.half d, a, b"):
         define(
-            f"{_name}{_syntax} d, a, b",
+            f"{_name}{_syntax}",
             on_arrays(_extreme(_least)),
             on_floats(_extreme_ir("minimum" if _least else "maximum")),
         )

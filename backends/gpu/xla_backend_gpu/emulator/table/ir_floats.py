@@ -18,17 +18,19 @@ def constant(type_: str, value: float) -> Value:
 
 
 def lanes(b: IrBuilder, type_: PtxType, value: Value) -> list[Value]:
-    """Returns the 16-bit halves of a packed value, the lower one first. A value that is not packed is the only lane."""
+    """Returns the halves of a packed value, the lower one first. A value that is not packed is the only lane."""
     if type_.lanes == 1:
         return [value]
-    return [b.cast("trunc", value, "i16"), b.cast("trunc", b.lshr(value, 16), "i16")]
+    lane, half = type_.lane, f"i{type_.lane.bits}"
+    return [b.bitcast(b.cast("trunc", part, half), lane.ir) for part in (value, b.lshr(value, lane.bits))]
 
 
 def pack(b: IrBuilder, type_: PtxType, values: list[Value]) -> Value:
     if type_.lanes == 1:
         return values[0]
-    low, high = (b.cast("zext", v, "i32") for v in values)
-    return b.or_(low, b.shl(high, 16))
+    bits = type_.lane.bits
+    low, high = (b.cast("zext", b.bitcast(v, f"i{bits}"), type_.ir) for v in values)
+    return b.or_(low, b.shl(high, bits))
 
 
 def widen(b: IrBuilder, type_: PtxType, value: Value, wide: str) -> Value:
@@ -139,15 +141,11 @@ def on_floats(compute: Compute, wide: str = "float", *, keep_nan: bool = False) 
     function applies `.ftz` and `.sat`, and replaces NaNs by the device's NaN unless `keep_nan`.
     """
 
-    def ir(b: IrBuilder, op: Instruction, *values: Value) -> Value:
+    def of_lane(b: IrBuilder, op: Instruction, *values: Value) -> Value:
         type_ = op.type
-        if type_.bits // type_.lanes == 16:
-            columns = zip(*(lanes(b, type_, v) for v in values), strict=True)
-            results = []
-            for column in columns:
-                result = compute(b, op, *(widen(b, type_, v, wide) for v in column))
-                results.append(narrow(b, type_, _saturated(b, op, result)))
-            return pack(b, type_, results)
+        if type_.lane.bits == 16:
+            result = compute(b, op, *(widen(b, type_, v, wide) for v in values))
+            return narrow(b, type_, _saturated(b, op, result))
         if op.has("ftz"):
             values = tuple(flush(b, type_, v) for v in values)
         result = compute(b, op, *values)
@@ -155,6 +153,10 @@ def on_floats(compute: Compute, wide: str = "float", *, keep_nan: bool = False) 
             result = flush(b, type_, result)
         result = _saturated(b, op, result)
         return result if keep_nan else _canonical_bits(b, type_, result, result)
+
+    def ir(b: IrBuilder, op: Instruction, *values: Value) -> Value:
+        columns = zip(*(lanes(b, op.type, v) for v in values), strict=True)
+        return pack(b, op.type, [of_lane(b, op, *column) for column in columns])
 
     return ir
 

@@ -74,7 +74,7 @@ def _to_bfloat16(x: F64) -> Array:
 
 def fma(a: Array, b: Array, c: Array, type_: PtxType, mode: str = "rn") -> Array:
     """A * b + c, rounded once."""
-    if type_.bits == 64:
+    if type_.lane.bits == 64:
         return _fma64(a, b, c)
     product = a.astype(np.float64) * b.astype(np.float64)  # exact: the significands have 24 bits at most
     return narrow(odd_sum(product, c.astype(np.float64)), type_, mode)
