@@ -77,14 +77,14 @@ def contexts_for(number: int, count: int) -> list[Context]:
 def context_for(number: int, name: str, *, often: OneOf[0, 2] = 2) -> Context:
     """Returns the context in which case `number` of an op, or of anything else with a name, runs.
 
-    Five cases of six run the op alone. Four of these five are compiled at level 0, because level 2 takes several times
-    as long.
+    Five cases of six run the op alone. Nine of ten of these are compiled at level 0, because level 2 takes several
+    times as long.
 
     Args:
-        often: the level of the fifth; 0 if other tests compile the op at level 2.
+        often: the level of the tenth; 0 if other tests compile the op at level 2.
     """
     if number % 6 < 5:
-        return Context(level=0 if number % 6 else often)
+        return Context(level=0 if number % 12 else often)
     return CONTEXTS[1:][(number // 6 + zlib.crc32(name.encode())) % (len(CONTEXTS) - 1)]
 
 

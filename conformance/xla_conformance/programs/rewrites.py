@@ -24,7 +24,7 @@ __all__ = ["KINDS", "Rewritten", "rewritten"]
 
 KINDS = (
     *("floats", "functions", "integers", "conversions", "choices", "movement", "places", "reductions", "products"),
-    *("orders", "control"),
+    *("orders", "control", "combiners", "fusions", "lifetimes"),
 )
 
 _NORMALIZED = (Opcode.BATCH_NORM_INFERENCE, Opcode.BATCH_NORM_TRAINING)

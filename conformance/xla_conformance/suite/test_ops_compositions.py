@@ -7,8 +7,8 @@ one kernel. Each op may be right alone.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -89,44 +89,64 @@ def test_a_pattern_and_what_looks_like_it(client: Client, resemblance: Resemblan
 
 
 _RUNS = 3
+_CONTEXTS = (
+    Context(level=2),
+    Context(level=0),
+    Context(layouts="mixed", level=1),
+    Context(operands="constants", level=2),
+)
+"""The last one is for passes that compute with constants. Only the last of all programs has an argument there."""
+_IN_LAYOUTS = {"movement", "places", "reductions", "products", "orders", "fusions"}
+"""The kinds of programs in which the order of dimensions matters."""
 
 
 @pytest.mark.promise("compiler.run-backend")
-@pytest.mark.parametrize("level", [2, 0])
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_a_pass_may_rewrite(client: Client, kind: str, level: Literal[0, 2], seed: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "context"),
+    [
+        pytest.param(kind, context, id=f"{kind}-{context}")
+        for kind, context in itertools.product(KINDS, _CONTEXTS)
+        if context.layouts == "default" or kind in _IN_LAYOUTS
+    ],
+)
+def test_what_a_pass_may_rewrite(client: Client, target: TargetConfig, kind: str, context: Context, seed: int) -> None:
     """All programs of a kind are one; if that one is wrong or isn't supported, each runs alone."""
     programs = rewritten(kind)
     try:
-        _require_right(client, programs, level, seed)
+        _require_right(client, target, programs, context, seed)
         return
     except (Failure, pytest.skip.Exception) as error:
         together = error
-    supported = [program for program in programs if _is_right(client, program, level, seed)]
+    supported = [program for program in programs if _is_right(client, target, program, context, seed)]
     if not supported or isinstance(together, Failure):
         raise together
 
 
-def _is_right(client: Client, program: Rewritten, level: Literal[0, 2], seed: int) -> bool:
+def _is_right(client: Client, target: TargetConfig, program: Rewritten, context: Context, seed: int) -> bool:
     """Whether the target supports a program, whose results are right."""
     try:
-        _require_right(client, [program], level, seed)
+        _require_right(client, target, [program], context, seed)
     except pytest.skip.Exception:
         return False
     return True
 
 
-def _require_right(client: Client, programs: Sequence[Rewritten], level: Literal[0, 2], seed: int) -> None:
-    placed = [Placed(p.module(), p.arguments(seed), Context(level=level)) for p in programs]
-    whole = join(placed)
+def _require_right(
+    client: Client, target: TargetConfig, programs: Sequence[Rewritten], context: Context, seed: int
+) -> None:
     runs = [[p.arguments(seed + number) for p in programs] for number in range(_RUNS)]
-    executions = [dataclasses.replace(whole, arguments=[a for some in each for a in some]) for each in runs]
-    name = f"{programs[0].name}, {level}"
+    if context.operands == "constants":
+        del runs[1:]
+    flat = [[argument for some in each for argument in some] for each in runs]
+    whole = join([Placed(p.module(), some, context) for p, some in zip(programs, runs[0], strict=True)])
+    executions = place(whole.module, context, flat[0], layouts=target.layouts).with_each(flat)
+    name = f"{programs[0].name}, {context}"
     found = run(client, executions, device=device_for(client, name), before=before_for(name))
     for arguments, results in zip(runs, found, strict=True):
         rest = results
         for program, some in zip(programs, arguments, strict=True):
             expected = program.expected(some)
             mine, rest = rest[: len(expected)], rest[len(expected) :]
-            sentence = f"A program of a few ops gives its results at optimization level {level}, here {program.name}:"
+            sentence = f"A program of a few ops gives its results at optimization level {context.level}, here "
+            sentence += f"{program.name}:"
             check(sentence, mine, expected, module=program.text, arguments=some, seed=seed)
