@@ -25,6 +25,7 @@ from xla_conformance.fair_time import own_waited_seconds
 from xla_conformance.process_state import ProcessState
 from xla_core import Client, parse
 from xla_core.backend import ENTRY_POINT_GROUP, Availability, StreamExecutor, load_backend
+from xla_core.errors import UnavailableError
 
 SECONDS = 40.0
 """How long a stage may take, on a machine that is busy."""
@@ -57,6 +58,10 @@ _EVENTS = {
     "os.fork": "forks",
     "os.system": "starts a process",
 }
+_PROGRAMS = ("subprocess.Popen", "os.posix_spawn")
+_HELPERS = {"ldconfig", "uname", "cc", "gcc", "ld", "objdump"}
+"""Programs that Python starts to look for a library (`ctypes.util.find_library`) and to name the machine."""
+
 _PROGRAM = """\
 HloModule first
 
@@ -76,6 +81,23 @@ def load_in_process(backend: str, settings: Sequence[str]) -> Outcome:
     return run_in_stages(_load, [backend, [*settings]], SECONDS)
 
 
+def open_in_process(backend: str) -> Outcome:
+    """Opens the first device in another process. The "refusal" of the stage "open" is the UnavailableError's text."""
+    return run_in_stages(_open, backend, SECONDS)
+
+
+def _open(enter: Enter, backend: Any) -> None:
+    with enter("open") as data:
+        platform = load_backend(backend).platform()
+        platform.name = backend
+        data["refusal"] = ""
+        try:
+            platform.executor(0)
+        except UnavailableError as error:
+            data["refusal"] = error.message
+        platform.close()
+
+
 class _Watch:
     """Records which devices are opened, and the threads, files and processes that earlier stages leave."""
 
@@ -92,9 +114,9 @@ class _Watch:
             path, mode, _ = arguments
             if isinstance(path, (str, bytes, os.PathLike)) and _is_device(os.fsdecode(path)):
                 self.notes.append(f"opens {os.fsdecode(path)}")
-            elif isinstance(mode, str) and set(mode) & set("wax+") and not str(path).endswith(_CACHED):
+            elif isinstance(mode, str) and set(mode) & set("wax+") and not _may_be_written(str(path)):
                 self.notes.append(f"writes {path}")
-        elif event in _EVENTS:
+        elif event in _EVENTS and not (event in _PROGRAMS and Path(os.fsdecode(arguments[0])).name in _HELPERS):
             self.notes.append(_EVENTS[event])
 
     def _count_executors(self) -> None:
@@ -128,6 +150,11 @@ class _Watch:
 _CACHED = (".pyc", ".nbi", ".nbc")
 _PAGES = os.sysconf("SC_PAGE_SIZE")
 _RESERVED = 512 << 20  # bytes of address space; libraries reserve some for their threads and code
+
+
+def _may_be_written(path: str) -> bool:
+    """Whether it holds compiled Python, or is the folder of a temporary file, which has no name here."""
+    return path.endswith(_CACHED) or Path(path).is_dir()
 
 
 def _is_device(path: str) -> bool:

@@ -6,8 +6,10 @@ Its fixtures give the tests the backend. It deselects tests that don't belong to
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 import numpy as np
 import pytest
@@ -50,6 +52,15 @@ def client(backend: str, pytestconfig: pytest.Config) -> Iterator[xla.Client]:
         return
     with ClaimingClient(backend, pytestconfig.getoption("xla_set")) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def brief_client(request: pytest.FixtureRequest, backend: str) -> Callable[[], AbstractContextManager[xla.Client]]:
+    """Gives the client of all tests, or one that is closed again where this process must not hold the device."""
+    if request.config.getoption("xla_open", "device") == "later":
+        return functools.partial(ClaimingClient, backend, request.config.getoption("xla_set"))
+    client = request.getfixturevalue("client")
+    return lambda: contextlib.nullcontext(client)
 
 
 @pytest.fixture(scope="session")
@@ -122,6 +133,7 @@ def pytest_configure(config: pytest.Config) -> None:
     own_standard_output()
     config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")
     config.addinivalue_line("markers", "alone: no other process may use the device while this test runs")
+    config.addinivalue_line("markers", "other_process: another process opens the device while this test runs")
     config.addinivalue_line("markers", "joint(group): one worker runs the tests of a group, which may share a program")
     config.addinivalue_line("markers", "promise(id, ...): the sentences of the contract that this test checks")
     if config.getoption("xla_backend") and not config.pluginmanager.has_plugin("xla_conformance.runner.worker"):

@@ -65,6 +65,15 @@ def _functions() -> dict[str, int]:
     }
 
 
+_FINDERS = {"_distutils_hack", "pkg_resources", "setuptools", "six"}
+"""Packages whose import adds a finder of modules, which a backend may depend on."""
+
+
+def _package_of(finder: object) -> str:
+    """The package that brings a finder, which is an object, a class or a function."""
+    return str(getattr(finder, "__module__", "")).partition(".")[0]
+
+
 def _wakeup_file() -> int | None:
     """The file descriptor that signals are written to; None in another thread than the main one."""
     try:
@@ -104,7 +113,9 @@ STATE: Mapping[str, Callable[[], object]] = {
     "functions of other modules": _functions,
     "whether reads and writes of the standard streams wait": lambda: [_waits(number) for number in range(3)],
     "sys.path": lambda: list(sys.path),
-    "how modules are found": lambda: [id(f) for f in (*sys.meta_path, *sys.path_hooks)],
+    "how modules are found": lambda: [
+        id(f) for f in (*sys.meta_path, *sys.path_hooks) if _package_of(f) not in _FINDERS
+    ],
     "the flags of dlopen": lambda: sys.getdlopenflags(),
     "the size of threads' stacks": threading.stack_size,
     "the recursion limit": sys.getrecursionlimit,

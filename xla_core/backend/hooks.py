@@ -106,7 +106,9 @@ class BackendHooks:
     def xla_backend(self) -> BackendSpec:
         """Returns the spec of the backend in this distribution.
 
-        The implementation imports as little as possible and touches no device.
+        The implementation imports as little as possible and touches no device. Importing it, this hook and the probe
+        start no thread, write no file, leave none open, and start no program but those by which Python looks for
+        libraries and names the machine (`ctypes.util.find_library`, `platform.processor`).
 
         Importing the backend prints nothing, and no use of it prints to the standard output. Neither changes what
         belongs to the whole process, such as environment variables, signal handlers, random states or numpy's error

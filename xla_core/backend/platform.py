@@ -20,10 +20,13 @@ class Platform(Handle, abc.ABC):
         name: the entry point's name, set by the registry.
         device_count_flag: the flag of XLA_FLAGS or of XLA_CORE_FLAGS that sets the number of devices; "" where the
             machine determines it.
+        exclusive: whether one process at a time can open the devices. In another process, `create_executor` then raises
+            an UnavailableError.
     """
 
     name: str = ""
     device_count_flag: str = ""
+    exclusive: bool = False
 
     def __init__(self) -> None:
         self._executors: dict[int, StreamExecutor] = {}

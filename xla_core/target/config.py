@@ -48,6 +48,7 @@ class TargetConfig(CheckedModel):
         host: the costs of running parts of a program on the host, with fallback="host".
         features: names of the processor's features; they are part of the fingerprint.
         flushes_products: whether products of matrices and convolutions may read and write zeros in place of denormals.
+        reorders_sums: whether two runs of a program may add floats in another order.
     """
 
     name: str
@@ -62,6 +63,7 @@ class TargetConfig(CheckedModel):
     host: HostCosts = HostCosts()
     features: tuple[str, ...] = ()
     flushes_products: bool = False
+    reorders_sums: bool = False
 
     def supports(self, instruction: HloInstruction) -> Support:
         """Whether the target runs `instruction`, or why not."""

@@ -75,6 +75,8 @@ class Pool:
         self.not_run: list[str] = []
         self.timed_out = False
         self._alone: set[str] = set()
+        self._exclusive = False
+        self._elsewhere: set[str] = set()
         self._groups = Groups()
         self._pending: deque[str] | None = None  # None until the first worker has collected
         self._total = 0
@@ -117,7 +119,12 @@ class Pool:
         chosen = self._pending if self._pending is not None else self._only or ()
         whole = all("::" in id for id in chosen)  # a name alone may be in any file
         files = frozenset(id.partition("::")[0] for id in chosen) if whole else frozenset[str]()
-        suite = dataclasses.replace(self.suite, files=files, tests=tuple(chosen) if len(chosen) <= _FEW else ())
+        suite = dataclasses.replace(
+            self.suite,
+            files=files,
+            tests=tuple(chosen) if len(chosen) <= _FEW else (),
+            opens="later" if self._is_elsewhere else self.suite.opens,
+        )
         self._workers.append(WorkerProcess(suite, self._events, self._limits.test, self._limits.stage))
 
     def _next_event(self, end: float) -> tuple[WorkerProcess | None, dict[str, Any]]:
@@ -164,6 +171,8 @@ class Pool:
 
     def _opened(self, event: dict[str, Any]) -> None:
         self._openings = 0
+        if event["exclusive"]:
+            self._exclusive, self._count = True, 1
         if not self.environment:
             self.environment = event["environment"]
             self.suite = dataclasses.replace(self.suite, backend=event["backend"])
@@ -175,8 +184,11 @@ class Pool:
             chosen = [id for id in event["ids"] if only is None or id in only or name_of(id) in only]
             if self._count > 1:  # those that need the device for themselves come last, on one worker
                 self._alone = set(event["alone"])
+            if self._exclusive:  # those that need it in another process come last, on a worker that doesn't hold it
+                self._elsewhere = set(event["elsewhere"])
             self._groups = Groups(event["joint"])
-            self._pending = deque(sorted(self._groups.arranged(chosen), key=self._alone.__contains__))
+            arranged = self._groups.arranged(chosen)
+            self._pending = deque(sorted(arranged, key=lambda id: (id in self._elsewhere, id in self._alone)))
             self._total = len(self._pending)
             self.promises = event["promises"]
             for _ in range(len(self._workers), min(self._count, self._total)):  # for those that were lost before
@@ -189,7 +201,11 @@ class Pool:
             worker.run(worker.queue.popleft())
             return
         others = [w for w in self._workers if w is not worker]
-        if not self._pending or (self._is_alone and any(w.stage in ("open", "collect", "run", "wait") for w in others)):
+        if (
+            not self._pending
+            or (worker.opens == "later") != self._is_elsewhere
+            or (self._is_alone and any(w.stage in ("open", "collect", "run", "wait") for w in others))
+        ):
             worker.finish()
         elif self._is_alone and others:
             worker.enter("wait")
@@ -203,6 +219,11 @@ class Pool:
     def _is_alone(self) -> bool:
         """Whether the next test needs the device for itself."""
         return bool(self._pending and self._pending[0] in self._alone)
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether the next test needs a device in another process that serves one process at a time."""
+        return bool(self._pending and self._pending[0] in self._elsewhere)
 
     def _ended(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
         if worker.test != event["id"]:  # a file that can't be collected

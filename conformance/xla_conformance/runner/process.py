@@ -46,8 +46,8 @@ class Suite:
         files: the names of the files to collect of these; empty for all.
         tests: the tests to make from these files; empty for all.
         settings: options of the backend, NAME=VALUE, for the programs of the tests.
-        opens: the object that the worker opens first: "device"; "nothing", for tests that open no device; or
-            "evaluator".
+        opens: the object that the worker opens first: "device"; "later", for tests that let other processes open the
+            device; "nothing", for tests that open no device; or "evaluator".
     """
 
     backend: str
@@ -60,7 +60,7 @@ class Suite:
     stablehlo_tests: Path | None = None
     artifacts: Path | None = None
     settings: tuple[str, ...] = ()
-    opens: Literal["device", "nothing", "evaluator"] = "device"
+    opens: Literal["device", "later", "nothing", "evaluator"] = "device"
 
 
 class WorkerProcess:
@@ -76,6 +76,7 @@ class WorkerProcess:
         overdue: whether it was killed because it took longer.
         before: the tests that it ran earlier.
         queue: the tests that it gets next, which share a program.
+        opens: what it opens first, see Suite.
         is_joint: whether the test that it runs also runs the program of the queue.
     """
 
@@ -89,6 +90,7 @@ class WorkerProcess:
         self.before: list[str] = []
         self.queue: deque[str] = deque()
         self.is_joint = False
+        self.opens = suite.opens
         self.refusal: dict[str, Any] | None = None
         self.limit = stage_seconds
         self._stage_seconds, self._test_seconds = stage_seconds, test_seconds

@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--xla-scratch", help="a folder for this worker")
     group.addoption("--xla-artifacts", default="", help="a folder for the data of failures")
     group.addoption(
-        "--xla-open", choices=("device", "nothing", "evaluator"), default="device", help="what to open first"
+        "--xla-open", choices=("device", "later", "nothing", "evaluator"), default="device", help="what to open first"
     )
     group.addoption("--xla-test-seconds", type=float, default=60.0)
     group.addoption("--xla-stage-seconds", type=float, default=120.0)
@@ -121,7 +121,9 @@ class _Worker:
         """Opens the device. An error is sent to the parent, and ends this process."""
         how = self._config.getoption("xla_open")
         if how == "evaluator":
-            self.send("opened", backend="", environment=describe_environment())
+            self.send("opened", backend="", environment=describe_environment(), exclusive=False)
+        if how == "later":
+            settle_devices(self._config)
         if how != "device":
             return
         with self._stage("open"):
@@ -139,7 +141,8 @@ class _Worker:
                 self.send("refused", **_refusal(error))
                 os._exit(0)
         self._config.stash[CLIENT] = self._client
-        self.send("opened", backend=option.xla_backend, environment=environment)
+        exclusive = self._client.platform.exclusive
+        self.send("opened", backend=option.xla_backend, environment=environment, exclusive=exclusive)
 
     def _answers(self) -> bool:
         """Whether every device still moves a few bytes there and back."""
@@ -190,10 +193,13 @@ class _Worker:
         gc.freeze()  # collections of garbage need not look at thousands of tests each time
         gc.set_threshold(_ALLOCATIONS)
         items = {item.nodeid: item for item in session.items}
-        alone = [id for id, item in items.items() if item.get_closest_marker("alone")]
+        alone, elsewhere = (
+            [id for id, item in items.items() if item.get_closest_marker(name)] for name in ("alone", "other_process")
+        )
         marked = {id: item.get_closest_marker("joint") for id, item in items.items()}
         joint = {id: str(marker.args[0]) for id, marker in marked.items() if marker is not None}
-        self.send("collected", ids=list(items), promises=_promises(session.items), alone=alone, joint=joint)
+        promises = _promises(session.items)
+        self.send("collected", ids=list(items), promises=promises, alone=alone, elsewhere=elsewhere, joint=joint)
         for line in self._commands:
             command = json.loads(line)
             if "run" not in command:

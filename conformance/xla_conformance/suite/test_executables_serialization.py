@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +24,40 @@ ALL = [*FAMILY, *SHARDED, *siblings()]
 
 @pytest.fixture(scope="session")  # a worker of `xla conform` keeps nothing else from test to test
 def loaded(
-    backend: str, settings: tuple[str, ...], client: Client, seed: int, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, dict[str, Any] | str]:
-    """What another process says of each program that compiles here."""
-    blobs = {}
-    for program in ALL:
-        if program.devices > len(client.devices):
-            continue
-        try:
-            blobs[program.name] = compiled(client, program).serialize()
-        except pytest.skip.Exception:  # the tests of the program say why
-            continue
-    return run_in_other_process(backend, settings, blobs, tmp_path_factory.mktemp("executables"), seed)
+    backend: str,
+    settings: tuple[str, ...],
+    brief_client: Callable[[], AbstractContextManager[Client]],
+    seed: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, tuple[dict[str, Any], dict[str, Any] | str] | str]:
+    """For each program, what is reported of it here and in another process; or why it isn't supported."""
+    blobs, here, skipped = {}, {}, {}
+    with brief_client() as client:
+        for program in ALL:
+            try:
+                require_devices(client, program.devices)
+                executable = compiled(client, program)
+            except pytest.skip.Exception as reason:
+                skipped[program.name] = str(reason)
+            else:
+                blobs[program.name], here[program.name] = executable.serialize(), reported(executable)
+    there = run_in_other_process(backend, settings, blobs, tmp_path_factory.mktemp("executables"), seed)
+    return {**skipped, **{name: (here[name], there[name]) for name in blobs}}
 
 
 @pytest.mark.promise("executable.serialize", "compiler.deserialize", "executable.fingerprint", "spec.version")
 @pytest.mark.joint("run in another process")  # there is one such process for all of them
+@pytest.mark.other_process
 @pytest.mark.parametrize("program", ALL, ids=str)
 def test_run_in_another_process(
-    client: Client, program: FamilyProgram, seed: int, loaded: dict[str, dict[str, Any] | str]
+    program: FamilyProgram, seed: int, loaded: dict[str, tuple[dict[str, Any], dict[str, Any] | str] | str]
 ) -> None:
-    require_devices(client, program.devices)
-    here = compiled(client, program)
-    there = loaded[program.name]
+    found = loaded[program.name]
+    if isinstance(found, str):
+        pytest.skip(found)
+    here, there = found
     assert not isinstance(there, str), f"A serialized executable runs in another process: there it {there}"
-    for what, value in reported(here).items():
+    for what, value in here.items():
         assert there[what] == value, (
             f"A serialized executable keeps its {what}: {there[what]} in another process, {value} here."
         )

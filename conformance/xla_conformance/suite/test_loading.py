@@ -12,7 +12,7 @@ import pytest
 
 from xla_conformance.child_process import Outcome
 from xla_conformance.claims import not_supported
-from xla_conformance.loading import SECONDS, STAGES, load_in_process
+from xla_conformance.loading import SECONDS, STAGES, load_in_process, open_in_process
 from xla_core import Client
 from xla_core.backend import (
     CONTRACT_VERSION,
@@ -41,7 +41,11 @@ def loaded(backend: str, settings: tuple[str, ...]) -> Outcome:
     return load_in_process(backend, settings)
 
 
-_IN_ONE_WORKER = pytest.mark.joint("loaded")  # so that there is one such process
+def _in_one_worker(test: Callable[..., None]) -> Callable[..., None]:
+    """Marks a test of that process, of which there is one."""
+    for mark in (pytest.mark.joint("loaded"), pytest.mark.other_process):
+        test = mark(test)
+    return test
 
 
 # -- in a process of its own -----------------------------------------------------------------------------------------
@@ -59,15 +63,20 @@ _IN_ONE_WORKER = pytest.mark.joint("loaded")  # so that there is one such proces
     "executor.close",
 )
 @pytest.mark.parametrize("stage", STAGES)
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_each_stage_of_loading_ends(loaded: Outcome, stage: str) -> None:
     """It raises nothing, ends no process and doesn't hang."""
     loaded.require(stage, STAGES[stage])
 
 
-@pytest.mark.promise("hooks.touches-no-device", "spec.probe-opens-no-device", "platform.making-touches-no-device")
+@pytest.mark.promise(
+    "hooks.touches-no-device",
+    "hooks.leaves-nothing",
+    "spec.probe-opens-no-device",
+    "platform.making-touches-no-device",
+)
 @pytest.mark.parametrize("stage", ["import", "hook", "probe", "platform"])
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_loading_touches_no_device(loaded: Outcome, stage: str) -> None:
     touched = loaded.require(stage, STAGES[stage])["touched"]
     assert not touched, f"{STAGES[stage].capitalize()} touches no device: it {' and '.join(touched)}."
@@ -78,7 +87,7 @@ _MAY_LOG = ("open", "client", "first run", "fork", "close")
 
 @pytest.mark.promise("hooks.changes-nothing", "hooks.prints-nothing")
 @pytest.mark.parametrize("stage", [stage for stage in STAGES if stage != "exit"])
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_nothing_of_the_whole_process_changes(loaded: Outcome, stage: str) -> None:
     """A driver may say something on the standard error stream once a device is opened."""
     changed = loaded.require(stage, STAGES[stage])["changed"]
@@ -88,7 +97,7 @@ def test_nothing_of_the_whole_process_changes(loaded: Outcome, stage: str) -> No
 
 @pytest.mark.promise("compiler.needs-no-device", "compiler.ahead-of-time", "platform.making-touches-no-device")
 @pytest.mark.parametrize("stage", ["compiler", "compile", "count"])
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_compiling_and_counting_open_no_device(loaded: Outcome, stage: str) -> None:
     data = loaded.require(stage, STAGES[stage])
     opened = [what for what in data["touched"] if what.startswith(("opens", "leaves"))]
@@ -98,7 +107,7 @@ def test_compiling_and_counting_open_no_device(loaded: Outcome, stage: str) -> N
 
 
 @pytest.mark.promise("hooks.imports-little")
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_describing_the_backend_imports_little(loaded: Outcome) -> None:
     modules = loaded.require("probe", STAGES["probe"])["modules"]
     found = sorted(FRAMEWORKS & set(modules))
@@ -107,7 +116,7 @@ def test_describing_the_backend_imports_little(loaded: Outcome) -> None:
 
 @pytest.mark.promise("spec.probe-quick")
 @pytest.mark.parametrize(("stage", "most"), [("import", 10), ("hook", 10), ("probe", 2), ("platform", 2), ("count", 2)])
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_what_comes_before_a_device_is_quick(
     loaded: Outcome, backend: str, settings: tuple[str, ...], stage: str, most: float
 ) -> None:
@@ -120,14 +129,14 @@ def test_what_comes_before_a_device_is_quick(
 
 
 @pytest.mark.promise("executable.run")
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_a_first_program_is_right(loaded: Outcome) -> None:
     data = loaded.require("first run", STAGES["first run"])
     assert data.get("right", True), "The first program of a process gives its results."
 
 
 @pytest.mark.promise("platform.create-executor-in-child")
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_a_child_of_fork_can_use_the_backend(loaded: Outcome) -> None:
     code = loaded.require("fork", STAGES["fork"]).get("code", 0)
     wrong = "another error came, or its first program was wrong"
@@ -137,7 +146,7 @@ def test_a_child_of_fork_can_use_the_backend(loaded: Outcome) -> None:
 
 
 @pytest.mark.promise("compiler.target-is-data", "compiler.fingerprint")
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_two_processes_agree_about_the_target(loaded: Outcome, spec: BackendSpec) -> None:
     """Serialized executables are refused unless the fingerprints agree."""
     data = loaded.require("compiler", STAGES["compiler"])
@@ -150,7 +159,7 @@ def test_two_processes_agree_about_the_target(loaded: Outcome, spec: BackendSpec
 
 
 @pytest.mark.promise("platform.device-count", "platform.device-count-flag")
-@_IN_ONE_WORKER
+@_in_one_worker
 def test_two_processes_count_the_same_devices(loaded: Outcome, spec: BackendSpec) -> None:
     data = loaded.require("count", STAGES["count"])
     assert data["count"] == spec.platform().visible_device_count(), (
@@ -347,6 +356,19 @@ def test_closing_a_platform_closes_its_devices(spec: BackendSpec, backend: str) 
             not_supported("its devices take no attributes")
     platform.close()
     assert sorted(closed) == list(range(platform.visible_device_count())), "Platform.close closes the open devices."
+
+
+@pytest.mark.promise("platform.exclusive")
+def test_another_process_opens_the_devices_or_is_refused(
+    executor: StreamExecutor, platform: Platform, backend: str
+) -> None:
+    """This process has opened them."""
+    refusal = open_in_process(backend).require("open", "opening a device that another process has opened")["refusal"]
+    if platform.exclusive:
+        assert refusal, "Another process can't open the devices of an `exclusive` platform, but one could."
+    assert not refusal or platform.exclusive, (
+        f"A platform whose devices serve one process at a time declares `exclusive`. Another process got: {refusal}"
+    )
 
 
 @pytest.mark.promise("platform.close", "executor.close")

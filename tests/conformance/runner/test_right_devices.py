@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from xla_conformance.results import Run, State
 from xla_conformance.runner import run_suite
 
@@ -36,6 +38,79 @@ class Executor(TemplateExecutor):
 
 put(executor=Executor)
 """
+EXCLUSIVE = """
+import fcntl
+from xla_core.errors import UnavailableError
+
+FILES = []  # of this process; closing any file of a path gives up its lock
+
+class Executor(TemplateExecutor):
+    def close(self):
+        super().close()
+        HELD.discard(self)
+        if not HELD:
+            fcntl.lockf(FILES[0], fcntl.LOCK_UN)
+
+HELD = set()
+
+class Platform(TemplatePlatform):
+    exclusive = True
+
+    def create_executor(self, ordinal):
+        if not FILES:
+            FILES.append(open(os.environ["EXCLUSIVE_DEVICE"], "w"))
+        try:
+            fcntl.lockf(FILES[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UnavailableError(f"device {ordinal} is in use by another process") from None
+        made = Executor(ordinal, 1 << 28)
+        HELD.add(made)
+        return made
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, stream_executor=Executor)
+"""
+REORDERING = """
+class Compiler(TemplateCompiler):
+    @property
+    def target_config(self):
+        return super().target_config.model_copy(update={"reorders_sums": True})
+
+class Kernel(HloKernel):
+    runs = 0
+
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        if "dot" in self.name:
+            self.runs += 1
+            stream.executor.ram.block(arguments[-1].handle)[:1] ^= self.runs % 2
+
+put(compiler=Compiler, kernel=Kernel)
+"""
+CAREFUL_PROBE = """
+import ctypes.util
+import platform as machine
+import sys
+
+from xla_core.backend import Availability
+
+class Finder:  # as `import six` and `import setuptools` bring
+    def find_spec(self, *arguments):
+        return None
+
+Finder.__module__ = "six"
+sys.meta_path.append(Finder())
+
+def probe():
+    ctypes.util.find_library("acme_driver")
+    machine.processor()
+    return Availability(True)
+
+@hookimpl
+def xla_backend():
+    return spec(probe=probe)
+"""
 
 
 def wrong(run: Run) -> list[tuple[str, str]]:
@@ -65,3 +140,28 @@ def test_a_device_of_the_least_memory(put_backend: Put) -> None:
     )
     assert wrong(run) == []
     assert {r.state for r in run.results if r.name.startswith("test_very_large_arrays")} == {State.NOT_SUPPORTED}
+
+
+def test_a_device_that_one_process_at_a_time_can_open(
+    put_backend: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXCLUSIVE_DEVICE", str(tmp_path / "lock"))
+    chosen = "test_loading or test_run_in_another_process or test_events.py"
+    run = run_suite(put_backend("exclusive", EXCLUSIVE), expression=chosen, workers=2)
+    assert wrong(run) == []
+    assert not run.not_run
+    found = {r.name: r.state for r in run.results}
+    assert found["test_another_process_opens_the_devices_or_is_refused"] is State.PASS
+    assert found["test_each_stage_of_loading_ends[first run]"] is State.PASS
+    assert found["test_run_in_another_process[temporaries]"] is State.PASS
+
+
+def test_a_device_that_reorders_its_sums(put_backend: Put) -> None:
+    assert wrong(run_suite(put_backend("reordering", REORDERING), expression="test_programs_run")) == []
+
+
+def test_a_probe_that_looks_for_libraries(put_backend: Put) -> None:
+    assert (
+        wrong(run_suite(put_backend("careful", CAREFUL_PROBE), expression="test_loading_touches or whole_process"))
+        == []
+    )

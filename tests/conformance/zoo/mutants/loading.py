@@ -60,7 +60,7 @@ spec(
     "A requirement that isn't met has no hint.",
     probe=lambda: Availability(True, requirements=(Requirement("library", met=False),)),
 )
-spec("import-starts-a-thread", "hooks.touches-no-device", "The import starts a thread.", on_import=_thread)
+spec("import-starts-a-thread", "hooks.leaves-nothing", "The import starts a thread.", on_import=_thread)
 spec("import-opens-a-file", "hooks.touches-no-device", "The import leaves a file open.", on_import=_file)
 spec("import-exits", "hooks.spec", "The import raises SystemExit.", on_import=lambda: exec("raise SystemExit(3)"))
 spec("import-ends-the-process", "hooks.spec", "The import ends the process.", on_import=lambda: os._exit(5))

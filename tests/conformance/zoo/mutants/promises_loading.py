@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.parts import (
     Executor,
+    HloKernel,
     Platform,
     Stream,
     TemplateExecutable,
@@ -24,6 +25,7 @@ from xla_core.target import LayoutRules
 MUTANTS: list[Mutant] = []
 of_loading = broken("loading", "loading", MUTANTS)
 of_transfers = broken("transfers", "transfers", MUTANTS)
+of_programs = broken("executables", "test_programs_run", MUTANTS)
 of_executables = broken("executables", "executables and not leak", MUTANTS)
 
 
@@ -88,6 +90,11 @@ class FlagWithDashes(Platform):
     device_count_flag = "--xla_template_device_count"
 
 
+@of_loading("platform.exclusive", "Devices that serve one process, by what the platform says, serve a second one too.")
+class ServesTwoProcesses(Platform):
+    exclusive = True
+
+
 @of_loading("platform.create-compiler", "The platform makes no compiler where it has opened a device.")
 class CompilerBeforeDevices(Platform):
     def create_compiler(self):
@@ -113,6 +120,17 @@ class ManagerOfAnotherTarget(Platform):
 class TransfersStayOpen(Platform):
     def close_transfers(self):
         pass
+
+
+@of_programs("executable.equal-runs", "Every second run of a matrix product adds in another order.")
+class AddsInAnotherOrder(HloKernel):
+    runs = 0
+
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        if "dot" in self.name:
+            self.runs += 1
+            stream.executor.ram.block(arguments[-1].handle)[:1] ^= self.runs % 2
 
 
 # -- features ----------------------------------------------------------------------------------------------------------
