@@ -20,7 +20,7 @@ from xla_conformance.report.document import from_json, read_document
 from xla_conformance.report.failure import lines_of
 from xla_conformance.report.folder import made_folder, write_and_name
 from xla_conformance.report.submission import problems_of
-from xla_conformance.report.terminal import is_right, print_report
+from xla_conformance.report.terminal import has_no_verdict, is_right, print_report
 from xla_conformance.results import Result, Run, State
 from xla_conformance.root_causes import find_root_causes
 from xla_conformance.runner import Limits, run_rounds, run_suite
@@ -73,7 +73,7 @@ class TestRun:
         wanted = report is not None
         write_and_name(out, run, folder, before if wanted or earlier is not None else None, wanted=wanted)
         if not is_right(run):
-            raise typer.Exit(1)
+            raise typer.Exit(3 if has_no_verdict(run) else 1)
 
     @property
     def _selection(self) -> str:

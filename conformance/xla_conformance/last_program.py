@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from pathlib import Path
@@ -22,10 +23,17 @@ class LastProgram:
 
     def clear(self) -> None:
         for file in (self._text, self._constants):
-            file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                file.unlink(missing_ok=True)
 
     def write(self, program: str | bytes | HloModule) -> None:
-        """Replaces the program by another one."""
+        """Replaces the program by another one. Where this machine has no room for it, there is none."""
+        try:
+            self._write(program)
+        except OSError:
+            self.clear()
+
+    def _write(self, program: str | bytes | HloModule) -> None:
         self.clear()
         if isinstance(program, HloModule):
             large = _large_constants(program)

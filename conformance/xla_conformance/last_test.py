@@ -20,16 +20,21 @@ class LastTest:
         self._path = folder / "test"
         self._file = -1
 
-    def begin(self, id: str) -> None:
-        """Replaces the test by another one."""
-        if self._file < 0:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC)
-        os.ftruncate(self._file, 0)
-        self._write(id)
+    def begin(self, id: str) -> bool:
+        """Replaces the test by another one. Returns whether this machine has room for it."""
+        try:
+            if self._file < 0:
+                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC)
+            os.ftruncate(self._file, 0)
+            self._write(id)
+        except OSError:
+            return False
+        return True
 
     def add(self, name: str, value: Any) -> None:
         """Adds a property. A later value of the same name replaces it."""
-        self._write([name, value])
+        with contextlib.suppress(OSError):
+            self._write([name, value])
 
     def _write(self, entry: Any) -> None:
         os.write(self._file, (json.dumps(entry) + "\n").encode())

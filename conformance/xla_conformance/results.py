@@ -82,6 +82,7 @@ class State(enum.Enum):
     WAIVED = "WAIVED"
     NOT_SUPPORTED = "NOT_SUPPORTED"
     FILE_WRONG = "FILE_WRONG"
+    SUITE_ERROR = "SUITE_ERROR"
 
     @property
     def is_wrong(self) -> bool:
@@ -106,6 +107,7 @@ _MEANINGS = {
     State.WAIVED: "the result is wrong, and a waiver says why that is accepted",
     State.NOT_SUPPORTED: "the backend doesn't claim it, and the core can't decompose it into what the backend claims",
     State.FILE_WRONG: "only for StableHLO's files: the value that the file expects is proved wrong",
+    State.SUITE_ERROR: "this machine had no room for the test's files, so there is no verdict",
 }
 
 
@@ -182,7 +184,8 @@ class Run:
     @property
     def passes(self) -> bool:
         """Whether all chosen tests ran, none was wrong and one passed."""
-        return not self.problem and not self.not_run and not self.wrong and self.count(State.PASS) > 0
+        complete = not self.problem and not self.not_run and not self.count(State.SUITE_ERROR)
+        return complete and not self.wrong and self.count(State.PASS) > 0
 
 
 def ordered_groups(groups: Iterable[str]) -> tuple[str, ...]:

@@ -53,3 +53,10 @@ def test_a_later_program_replaces_an_earlier_one(tmp_path: Path) -> None:
     assert kept_text(b"bytes", tmp_path) == "bytes"
     LastProgram(tmp_path).clear()
     assert LastProgram(tmp_path).keep(tmp_path / "none") == []
+
+
+def test_without_room_there_is_no_program(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    last = LastProgram(tmp_path / "file")  # no folder, so nothing can be written
+    last.write("HloModule m")
+    assert last.keep(tmp_path / "kept") == []

@@ -14,6 +14,7 @@ _KINDS = {
     State.CRASH: Error,
     State.TIMEOUT: Error,
     State.DEVICE_LOST: Error,
+    State.SUITE_ERROR: Error,
     State.NOT_SUPPORTED: Skipped,
     State.WAIVED: Skipped,
 }

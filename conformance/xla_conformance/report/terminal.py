@@ -45,6 +45,8 @@ def print_report(console: Console, run: Run, folder: Path | None = None, steps: 
         console.print(line, markup=False, soft_wrap=True)
     if run.problem:
         console.print(run.problem, markup=False, soft_wrap=True)
+    if without := next((r for r in run.results if r.state is State.SUITE_ERROR), None):
+        console.print(f"{without.name}: {without.message}", markup=False, soft_wrap=True)
     if not run.selection:
         for score in scores(run):
             console.print(str(score), markup=False, soft_wrap=True)
@@ -91,11 +93,21 @@ def is_right(run: Run) -> bool:
     return run.passes and (bool(run.selection or conforms(run)) or _of_stablehlo(run.results))
 
 
+def has_no_verdict(run: Run) -> bool:
+    """Whether this machine, not the backend, is why the run doesn't pass."""
+    return bool(run.count(State.SUITE_ERROR)) and not run.wrong
+
+
 def verdict(run: Run) -> str:
     """The verdict in one sentence."""
     if not run.results:
         return f"The suite could not run on {run.backend!r}." if run.problem else "No test was chosen."
     total = len(run.results)
+    if has_no_verdict(run):
+        lost = run.count(State.SUITE_ERROR)
+        return (
+            f"There is no verdict on {run.backend}: this machine had no room for the files of {lost} of {total} tests."
+        )
     passed, wrong = run.count(State.PASS), len(run.wrong)
     rest = [
         f"{run.count(State.NOT_SUPPORTED)} not supported" if run.count(State.NOT_SUPPORTED) else "",

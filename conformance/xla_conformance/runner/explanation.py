@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import math
+import os
 import traceback
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import xla_conformance
 from xla_conformance.failures import Failure
 from xla_core.errors import XlaError
 
 _FRAMES = 12  # of an exception's traceback, the innermost ones
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+_SUITE = Path(xla_conformance.__file__).parent
+_LIBRARIES = (Path(os.__file__).parent, Path(np.__file__).parent)
 _TRACEBACK = "Traceback (most recent call last)"
 _HIDDEN = ("/_pytest/", "/pluggy/", "/hypothesis/")
 
@@ -45,6 +51,15 @@ def explain(error: BaseException) -> Explanation:
     name = "" if isinstance(error, XlaError) else f"{type(error).__name__}: "
     text = f"{name}{error}".rstrip(": ") or type(error).__name__
     return Explanation(_one_line(text), _joined(_rest(text), _frames(error), notes))
+
+
+def lacks_room(error: BaseException) -> bool:
+    """Whether the suite's own code could not write a file, as this machine has no room for it."""
+    if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
+        return False
+    frames = (Path(frame.filename) for frame in reversed(traceback.extract_tb(error.__traceback__)))
+    own = next((f for f in frames if not any(f.is_relative_to(library) for library in _LIBRARIES)), Path())
+    return own.is_relative_to(_SUITE)
 
 
 def save_failure(failure: Failure, folder: Path) -> list[str]:

@@ -162,6 +162,8 @@ class Pool:
                 worker.refusal = event
             case "collected":
                 self._collected(worker, event)
+            case "begun":
+                worker.begun = event["id"]
             case "end":
                 self._ended(worker, event)
             case "closed":

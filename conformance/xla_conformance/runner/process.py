@@ -76,6 +76,7 @@ class WorkerProcess:
         overdue: whether it was killed because it took longer.
         before: the tests that it ran earlier.
         queue: the tests that it gets next, which share a program.
+        begun: the test that it said it began, because it could not write that.
         opens: what it opens first, see Suite.
         is_joint: whether the test that it runs also runs the program of the queue.
     """
@@ -89,6 +90,7 @@ class WorkerProcess:
         self.stage, self.test, self.overdue = "start", "", False
         self.before: list[str] = []
         self.queue: deque[str] = deque()
+        self.begun = ""
         self.is_joint = False
         self.opens = suite.opens
         self.refusal: dict[str, Any] | None = None
@@ -209,7 +211,7 @@ class WorkerProcess:
     @property
     def has_started(self) -> bool:
         """Whether the test has started, once the process has ended."""
-        return self._test.read()[0] == self.test
+        return self.test in (self._test.read()[0], self.begun)
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -223,7 +225,8 @@ class WorkerProcess:
             return f"it did not end within {self.limit:.0f} s, and its process was killed"
         code = self._process.returncode
         if code is not None and code < 0:
-            return f"its process was ended by {signal.Signals(-code).name}"
+            who = ", perhaps because the system has no memory left" if -code == signal.SIGKILL else ""
+            return f"its process was ended by {signal.Signals(-code).name}{who}"
         return f"its process ended with code {code}"
 
     def printed(self) -> str:

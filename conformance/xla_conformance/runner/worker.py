@@ -32,7 +32,7 @@ from xla_conformance.last_test import LastTest
 from xla_conformance.ops.joint import BESIDE
 from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
-from xla_conformance.runner.explanation import explain, save_failure
+from xla_conformance.runner.explanation import explain, lacks_room, save_failure
 from xla_conformance.runner.process import folder_name, stage_limit
 from xla_core import parse
 from xla_core.errors import XlaError
@@ -214,7 +214,8 @@ class _Worker:
         if item is None:
             self._end(id, state=State.FAIL.value, message="another worker collected this test and this one did not")
             return
-        self.test.begin(id)
+        if not self.test.begin(id):
+            self.send("begun", id=id)
         self._entry = {"state": State.PASS.value, "seconds": 0.0, "message": "", "details": "", "failure": {}}
         self._program.clear()
         interrupted = ""
@@ -256,7 +257,7 @@ class _Worker:
         report = yield
         self._entry["seconds"] += call.duration
         error = call.excinfo.value if call.excinfo is not None else None
-        if error is None or self._entry["state"] == State.FAIL.value:
+        if error is None or self._entry["state"] in (State.FAIL.value, State.SUITE_ERROR.value):
             return report
         if isinstance(error, pytest.skip.Exception):
             reason = str(error)
@@ -268,7 +269,7 @@ class _Worker:
         purpose = (getattr(getattr(item, "function", None), "__doc__", None) or "").strip().split("\n\n")[0]
         sentence = explained.sentence or " ".join(purpose.split()) or item.name.replace("_", " ")
         self._entry |= {
-            "state": State.FAIL.value,
+            "state": (State.SUITE_ERROR if lacks_room(error) else State.FAIL).value,
             "message": sentence,
             "details": explained.details,
             "failure": explained.failure,
@@ -283,7 +284,9 @@ class _Worker:
             return
         name = folder_name(id)
         folder = Path(artifacts) / name
-        files = save_failure(error, folder) if isinstance(error, Failure) else self._program.keep(folder)
+        files: list[str] = []
+        with contextlib.suppress(OSError):  # such as for lack of room
+            files = save_failure(error, folder) if isinstance(error, Failure) else self._program.keep(folder)
         if files:
             self._entry["failure"] |= {"folder": name, "files": files}
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from xla_conformance.promises import PROMISES
 from xla_conformance.report.document import to_json
 from xla_conformance.report.page import page
-from xla_conformance.report.terminal import is_right, print_report, verdict
+from xla_conformance.report.terminal import has_no_verdict, is_right, print_report, verdict
 from xla_conformance.results import Result, Run, State
 
 from tests.conformance.report.runs import FAILURE, RESULTS, run_of, whole_run
@@ -40,6 +40,14 @@ def test_few_tests_that_pass_are_no_conformance() -> None:
     assert few.passes
     assert not is_right(few)
     assert "it reaches no level" in verdict(few)
+
+
+def test_a_full_disk_is_no_verdict() -> None:
+    run = run_of(*RESULTS[:3], Result("test_loading.py::test_files", State.SUITE_ERROR))
+    assert not is_right(run)
+    assert has_no_verdict(run)
+    assert verdict(run) == "There is no verdict on chip: this machine had no room for the files of 1 of 4 tests."
+    assert not has_no_verdict(run_of(*RESULTS, *run.results))
 
 
 def test_a_run_that_did_not_end_is_not_right() -> None:

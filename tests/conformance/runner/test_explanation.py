@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+import xla_conformance
 from xla_conformance.failures import Failure
-from xla_conformance.runner.explanation import Explanation, explain, save_failure
+from xla_conformance.runner.explanation import Explanation, explain, lacks_room, save_failure
 
 from xla_core.errors import InternalError
 
@@ -77,3 +79,13 @@ def test_a_failure_is_saved(tmp_path: Path) -> None:
     assert files == ["module.hlo", "argument_0.npy", "argument_1.npy", "result_0.npy", "expected_0.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "argument_0.npy"), x)
     assert np.load(tmp_path / "argument_1.npy").tobytes() == b.tobytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("file", "lacks"), [(Path(xla_conformance.__file__).parent / "x.py", True), ("driver.py", False)]
+)
+def test_a_full_disk_is_the_suites_own_error_where_the_suite_writes(file: Path | str, lacks: bool) -> None:
+    with pytest.raises(OSError, match="No space left") as caught:
+        exec(compile("Path('/dev/full').write_text('x' * 100_000)", file, "exec"), {"Path": Path})
+    assert lacks_room(caught.value) is lacks

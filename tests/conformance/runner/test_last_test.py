@@ -26,3 +26,12 @@ def test_a_property_that_was_half_written_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "test"
     file.write_text(file.read_text()[:-4])
     assert LastTest(tmp_path).read() == ("a.py::b", {})
+
+
+def test_without_room_the_worker_knows_that_nothing_is_left(tmp_path: Path) -> None:
+    assert LastTest(tmp_path).begin("a.py::b") is True
+    (tmp_path / "file").touch()
+    worker = LastTest(tmp_path / "file")
+    assert worker.begin("a.py::b") is False
+    worker.add("opcode", "tanh")
+    assert worker.read() == ("", {})
