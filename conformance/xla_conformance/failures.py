@@ -17,7 +17,8 @@ class Failure(AssertionError):
 
     Args:
         sentence: one sentence that says, in the contract's words, what the device did wrong.
-        promise: the id of the contract's sentence, if the test names several.
+        promise: the id of the contract's sentence that the device breaks. Without it, the report has the sentence that
+            the test names, if that is one.
         module: the HLO module that ran, or its text.
         arguments: the module's arguments.
         operands: the operands of the instruction under test that computed the wrong result, if the test has one.

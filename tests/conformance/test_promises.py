@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import collections
 import re
+from pathlib import Path
 
+import xla_conformance
 from xla_conformance.promises import PROMISES, Sentence, contract_sentences, listed_sentences, named, uncovered
+
+SUITE = Path(xla_conformance.__file__).parent
 
 
 def test_no_sentence_of_the_contract_is_missing_or_stale() -> None:
@@ -33,6 +37,16 @@ def test_sentences_are_read_from_every_part_of_a_docstring() -> None:
 def test_ids_are_words_and_tests_name_only_ids_that_exist() -> None:
     assert [id for id in PROMISES if not re.fullmatch(r"[a-z-]+\.[a-z0-9-]+", id)] == []
     assert set(named()) - set(PROMISES) == set()
+
+
+def test_failures_name_only_ids_that_exist() -> None:
+    found = [
+        id
+        for file in SUITE.rglob("*.py")
+        for id in re.findall(r'\bpromise="([^"]*)"', file.read_text(encoding="utf-8"))
+    ]
+    assert len(found) > 100
+    assert set(found) - set(PROMISES) <= {""}
 
 
 def test_what_no_test_names_is_uncovered() -> None:

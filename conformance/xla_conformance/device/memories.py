@@ -107,4 +107,7 @@ def require_no_leak(device: Device, what: str, work: Callable[[], None]) -> None
         before = after
         if lost[-1] <= _SLACK:
             return
-    raise Failure(f"Memory that is freed can be allocated again, but {what} lost {lost} bytes of the device.")
+    raise Failure(
+        f"Memory that is freed can be allocated again, but {what} lost {lost} bytes of the device.",
+        promise="executor.deallocate",
+    )

@@ -77,8 +77,8 @@ def printable(text: str) -> str:
 
 
 def _promise(result: Result) -> Iterator[str]:
-    """The sentence of the contract that the failure names, or those that its test names if they are few."""
+    """The sentence of the contract that the failure names, or else the only one that its test names."""
     named = [result.failure["promise"]] if "promise" in result.failure else result.properties.get("promises", [])
-    for id in named[:3]:
-        if id in PROMISES:
-            yield f"the contract ({id}) says of {PROMISES[id].sentence.member}: {PROMISES[id].sentence.text}"
+    if len(named) == 1 and named[0] in PROMISES:
+        sentence = PROMISES[named[0]].sentence
+        yield f"the contract ({named[0]}) says of {sentence.member}: {sentence.text}"

@@ -17,6 +17,9 @@ from xla_conformance.failures import Failure
 from xla_core.errors import XlaError
 
 _FRAMES = 12  # of an exception's traceback, the innermost ones
+_NO_PROMISE = {"promise": ""}
+"""Data of an exception, which says of no sentence of the contract that it is broken."""
+
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 _SUITE = Path(xla_conformance.__file__).parent
 _LIBRARIES = (Path(os.__file__).parent, Path(np.__file__).parent)
@@ -50,7 +53,7 @@ def explain(error: BaseException) -> Explanation:
         return Explanation(_one_line(sentence), _joined(_rest(sentence), compared, _frames(error), notes))
     name = "" if isinstance(error, XlaError) else f"{type(error).__name__}: "
     text = f"{name}{error}".rstrip(": ") or type(error).__name__
-    return Explanation(_one_line(text), _joined(_rest(text), _frames(error), notes))
+    return Explanation(_one_line(text), _joined(_rest(text), _frames(error), notes), _NO_PROMISE)
 
 
 def lacks_room(error: BaseException) -> bool:

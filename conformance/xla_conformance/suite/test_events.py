@@ -36,7 +36,10 @@ def test_an_event_that_was_never_recorded_is_ready(stream: Stream, other: Stream
     other.wait(event)
     passed = _recorded(other)
     if not event.ready or event.error is not None or not event.synchronize(0.0) or called != [None]:
-        raise Failure("An event that was never recorded is ready, whatever its stream does, but this one isn't.")
+        raise Failure(
+            "An event that was never recorded is ready, whatever its stream does, but this one isn't.",
+            promise="event.never-recorded",
+        )
     if not patiently(passed.synchronize, PATIENCE / 4):
         raise Failure("An event that was never recorded is ready, but a stream waits for it.", promise="stream.wait")
 
@@ -58,13 +61,20 @@ def test_an_event_tells_when_its_point_is_reached(stream: Stream) -> None:
         quickest = min(quickest, took)
         gate.require_closed("`Event.ready` or a wait with a timeout", "event.ready-never-blocks")
         if any(states) or took < 0.002:
-            raise Failure(f"An event is ready once all work before it is done, but before that it says {states}.")
+            raise Failure(
+                f"An event is ready once all work before it is done, but before that it says {states}.",
+                promise="event.ready-after-work",
+            )
         gate.open()
         if event.synchronize(PATIENCE) is not True or not event.ready:
-            raise Failure("`synchronize` blocks until the event is ready and returns `ready`, but it isn't.")
+            raise Failure(
+                "`synchronize` blocks until the event is ready and returns `ready`, but it isn't.",
+                promise="event.synchronize-timeout",
+            )
     if quickest > 0.2:
         raise Failure(
-            f"`synchronize` blocks for `timeout` seconds at most, but 0.003 became {quickest:.2f} s each time."
+            f"`synchronize` blocks for `timeout` seconds at most, but 0.003 became {quickest:.2f} s each time.",
+            promise="event.synchronize-timeout",
         )
     gate = Gate()
     gate.hold(stream)
@@ -73,7 +83,10 @@ def test_an_event_tells_when_its_point_is_reached(stream: Stream) -> None:
     gate.require_closed("A wait of 1.25 s", "event.synchronize-timeout")
     gate.open()
     if early:
-        raise Failure("`synchronize` returns `ready`, but after its timeout it says True of an event that isn't.")
+        raise Failure(
+            "`synchronize` returns `ready`, but after its timeout it says True of an event that isn't.",
+            promise="event.synchronize-raises-nothing",
+        )
 
 
 @pytest.mark.promise("event.ready-after-work", "stream.record", "stream.in-order")
@@ -87,11 +100,17 @@ def test_events_become_ready_in_order(stream: Stream) -> None:
     while not events[-1].ready:
         count = sum(event.ready for event in reversed(events))  # from the last on, so that no later one is too early
         if count > len(done):
-            raise Failure(f"{count} events were ready, but the work before only {len(done)} was done.")
+            raise Failure(
+                f"{count} events were ready, but the work before only {len(done)} was done.",
+                promise="event.ready-after-work",
+            )
         time.sleep(0.0005)
     stream.synchronize()
     if not all(event.ready and event.error is None for event in events):
-        raise Failure("An event is ready once all work before it is done, but an earlier one isn't.")
+        raise Failure(
+            "An event is ready once all work before it is done, but an earlier one isn't.",
+            promise="event.ready-after-work",
+        )
 
 
 @pytest.mark.promise("event.wait-for-last-record", "stream.wait", "event.synchronize-timeout")
@@ -141,7 +160,10 @@ def test_a_wait_is_for_the_record_that_was_made_before_it(
         thread.join(PATIENCE)
         if prolonged:
             if pause > 0.1 or "stream" in who:
-                raise Failure(f"Recording an event again doesn't prolong a wait, but {who} waited for the new record.")
+                raise Failure(
+                    f"Recording an event again doesn't prolong a wait, but {who} waited for the new record.",
+                    promise="event.wait-for-last-record",
+                )
             pause *= 10
 
 
@@ -171,7 +193,8 @@ def test_streams_wait_for_one_event(executor: StreamExecutor, stream: Stream, co
             if part & before or not part <= set(called):
                 raise Failure(
                     f"Every stream that waits for an event waits for its last record, but of {sorted(part)} streams "
-                    f"{sorted(part & before)} went on before it, and {sorted(part - set(called))} not after it."
+                    f"{sorted(part & before)} went on before it, and {sorted(part - set(called))} not after it.",
+                    promise="event.wait-for-last-record",
                 )
     stream.synchronize()
     for other in waiting:
@@ -197,7 +220,10 @@ def test_streams_of_two_devices_wait_for_each_other(client: Client) -> None:
         stream.synchronize()
         stream.close()
     if order != list(range(200)):
-        raise Failure("A stream waits for events of any stream of the platform, but not for those of another device.")
+        raise Failure(
+            "A stream waits for events of any stream of the platform, but not for those of another device.",
+            promise="stream.wait",
+        )
 
 
 @pytest.mark.promise("event.synchronize-raises-nothing", "event.first-error", "stream.record-again")
@@ -208,14 +234,23 @@ def test_an_event_with_an_error(stream: Stream) -> None:
         stream.record(event)
         stream.recover()
         if event.synchronize() is not True or event.synchronize(1.0) is not True or event.synchronize(0.0) is not True:
-            raise Failure("`synchronize` returns `ready`, also for an event with an error, but it didn't.")
+            raise Failure(
+                "`synchronize` returns `ready`, also for an event with an error, but it didn't.",
+                promise="event.synchronize-raises-nothing",
+            )
         error = required(event.error, "An event carries the first failure of the work before it.")
         if f"failure {number};" not in str(error):
-            raise Failure(f"An event that is recorded again has the error of the last record, not {error!r}.")
+            raise Failure(
+                f"An event that is recorded again has the error of the last record, not {error!r}.",
+                promise="event.first-error",
+            )
         stream.record(event)
         event.synchronize()
         if event.error is not None:
-            raise Failure(f"An event that is recorded again after a recovery has no error, but it has {event.error!r}.")
+            raise Failure(
+                f"An event that is recorded again after a recovery has no error, but it has {event.error!r}.",
+                promise="event.first-error",
+            )
 
 
 _LIMITS = [
@@ -320,6 +355,9 @@ def test_events_are_closed_once_and_late(open_client: Callable[[], Client]) -> N
     close(events[::2])
     thread.join(PATIENCE)
     if problems:
-        raise Failure(f"`Event.destroy` may be called after the device was closed, but it raised {problems[0]!r}.")
+        raise Failure(
+            f"`Event.destroy` may be called after the device was closed, but it raised {problems[0]!r}.",
+            promise="event.destroy-after-close",
+        )
     events.clear()
     gc.collect()

@@ -59,26 +59,35 @@ def test_a_callback_is_called_once_when_the_event_is_ready(stream: Stream, gate:
         calls.event.when_ready(calls)
     time.sleep(0.02)
     if any(calls.calls for calls in waiting):
-        raise Failure(f"{ONCE} it was called before.")
+        raise Failure(f"{ONCE} it was called before.", promise="event.when-ready-once")
     gate.require_closed("`when_ready`")
     gate.open()
     errors = [calls.wait() for calls in waiting]
     now = Calls(events[0])
     events[0].when_ready(now)
     if [ident for _, ident, _ in now.calls] != [threading.get_ident()]:
-        raise Failure("If the event is ready now, the caller's thread calls the callback, but it didn't.")
+        raise Failure(
+            "If the event is ready now, the caller's thread calls the callback, but it didn't.",
+            promise="event.when-ready-thread",
+        )
     if failed != all("on purpose" in str(error) for error in [*errors, now.calls[0][0]]):
-        raise Failure(f"`when_ready` calls callback(error) with the event's error, but with {errors[0]!r}.")
+        raise Failure(
+            f"`when_ready` calls callback(error) with the event's error, but with {errors[0]!r}.",
+            promise="event.when-ready-once",
+        )
     stream.synchronize()
     time.sleep(0.02)
     for calls in waiting:
         if len(calls.calls) != 1:
-            raise Failure(f"{ONCE} one was called {len(calls.calls)} times.")
+            raise Failure(f"{ONCE} one was called {len(calls.calls)} times.", promise="event.when-ready-once")
         (_, ident, ready) = calls.calls[0]
         if not ready:
-            raise Failure(f"{ONCE} it was called while `ready` was false.")
+            raise Failure(f"{ONCE} it was called while `ready` was false.", promise="event.when-ready-once")
         if ident in (threading.get_ident(), *threads):
-            raise Failure("If the event isn't ready, a thread that is not the device's own calls the callback.")
+            raise Failure(
+                "If the event isn't ready, a thread that is not the device's own calls the callback.",
+                promise="event.when-ready-thread",
+            )
 
 
 @pytest.mark.promise("event.when-ready-once", "event.thread-safe")
@@ -111,7 +120,7 @@ def test_a_callback_outlives_the_record(stream: Stream) -> None:
         stream.record(event)
         stream.synchronize()
         if any(len(calls.calls) != 1 for calls in waiting):
-            raise Failure(f"{ONCE} after another record it was called again.")
+            raise Failure(f"{ONCE} after another record it was called again.", promise="event.when-ready-once")
 
 
 @pytest.mark.promise("event.when-ready-once", "event.dropped")
@@ -189,4 +198,7 @@ def test_a_slow_callback_holds_no_stream(stream: Stream, other: Stream, gate: Ga
         queue.host_callback(lambda: seen.append(1))
         queue.synchronize()
     if len(seen) != 2 or gate.expired:
-        raise Failure("Callbacks of `when_ready` are not called on a device's thread, but one held a stream up.")
+        raise Failure(
+            "Callbacks of `when_ready` are not called on a device's thread, but one held a stream up.",
+            promise="event.when-ready-thread",
+        )

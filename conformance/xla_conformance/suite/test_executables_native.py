@@ -70,7 +70,8 @@ def require_no_python(entry: NativeEntry, table: ctypes.Array[Any]) -> None:
     if system.pthread_timedjoin_np(thread, None, ctypes.byref(end)) != 0:
         ctypes.CDLL(None).pthread_join(thread, None)  # without the lock it can end
         raise Failure(
-            "A native entry neither needs Python nor waits for anything that does, but this one waited for the GIL."
+            "A native entry neither needs Python nor waits for anything that does, but this one waited for the GIL.",
+            promise="native-entry.without-python",
         )
 
 
@@ -159,7 +160,10 @@ def test_threads_call_a_native_entry_at_once(
                 wipe(bench, results)
                 assert call(bench, entry, arguments, results, temporaries) == 0, "The function returns 0 after a run."
                 if bytes_of(bench, results) != wanted[number]:
-                    raise Failure("A native entry gives each of several threads its own results.")
+                    raise Failure(
+                        "A native entry gives each of several threads its own results.",
+                        promise="native-entry.many-threads",
+                    )
 
         run_at_once([functools.partial(run, number) for number in range(4)], SECONDS, "native-entry.many-threads")
         for _, results, _, expected in cases:

@@ -71,7 +71,10 @@ def test_the_figures_follow_the_buffers(client: Client) -> None:
     grain = size_given(device.executor, MEBIBYTE)
     took, kept = during.bytes_in_use - before.bytes_in_use, after.bytes_in_use - before.bytes_in_use
     if not 9 * MEBIBYTE <= took < 10 * grain or not 4 * MEBIBYTE <= kept < 5 * grain:
-        raise Failure(f"Buffers of 9 MiB took {took} bytes, and of 4 MiB {kept}, by the device's figures.")
+        raise Failure(
+            f"Buffers of 9 MiB took {took} bytes, and of 4 MiB {kept}, by the device's figures.",
+            promise="executor.deallocate",
+        )
     if during.peak_bytes_reserved < during.bytes_reserved or during.bytes_reserved < during.bytes_in_use:
         raise Failure(f"The device's figures contradict each other: {during}.")
     if device.description.memory_bytes and during.bytes_reserved > device.description.memory_bytes:

@@ -56,4 +56,7 @@ def test_closed_devices_leave_nothing(open_client: Callable[[], Client]) -> None
     gc.collect()
     left = settles(thread_count, before[0] + _MOST) - before[0], settles(open_files, before[1] + _MOST) - before[1]
     if max(left) > _MOST:
-        raise Failure(f"Closing devices gives back what they took, but {ROUNDS} times left {left} threads and files.")
+        raise Failure(
+            f"Closing devices gives back what they took, but {ROUNDS} times left {left} threads and files.",
+            promise="executor.close",
+        )

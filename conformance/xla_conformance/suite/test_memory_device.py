@@ -54,7 +54,10 @@ def test_the_device_has_the_memory_that_it_says(idle: Device) -> None:
     said = idle.description.memory_bytes
     has = capacity(idle.executor) + idle.memory_stats().bytes_reserved
     if not 0.6 * said <= has <= 1.02 * said:
-        raise Failure(f"The description says {said} bytes of memory, but the device gave {has} until it said None.")
+        raise Failure(
+            f"The description says {said} bytes of memory, but the device gave {has} until it said None.",
+            promise="executor.description",
+        )
 
 
 @pytest.mark.promise("executor.allocate-large")
@@ -63,7 +66,10 @@ def test_an_empty_device_gives_a_large_block(idle: Device) -> None:
     for size in (free // 64 * 17, free // 64 * 21):
         memory = idle.executor.allocate(size)
         if memory is None:
-            raise Failure(f"An empty device gives a block of a third of its memory, but refused {size} of {free}.")
+            raise Failure(
+                f"An empty device gives a block of a third of its memory, but refused {size} of {free}.",
+                promise="executor.allocate-large",
+            )
         idle.executor.deallocate(memory)
 
 
@@ -78,9 +84,15 @@ def test_a_full_device_leaves_the_others_their_memory(idle: Device, client: Clie
         said = other.description.memory_bytes
         has = capacity(other.executor) + other.memory_stats().bytes_reserved
         if not 0.6 * said <= has <= 1.02 * said:
-            raise Failure(f"While {idle} was full, {other} gave {has} bytes; its description says {said}.")
+            raise Failure(
+                f"While {idle} was full, {other} gave {has} bytes; its description says {said}.",
+                promise="executor.allocate-none",
+            )
         if [device.description for device in client.devices] != descriptions:
-            raise Failure("The description of a device doesn't depend on how much of its memory is in use.")
+            raise Failure(
+                "The description of a device doesn't depend on how much of its memory is in use.",
+                promise="executor.description",
+            )
     finally:
         drain(idle.executor, blocks)
 
@@ -98,7 +110,10 @@ def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator
         blocks[blocks.index(block)] = allocated(executor, size)
     for _ in range(3):
         if executor.allocate(largest) is not None:
-            raise Failure("The device said that it has no memory left, but then it gave a large block.")
+            raise Failure(
+                "The device said that it has no memory left, but then it gave a large block.",
+                promise="executor.allocate-none",
+            )
         order = random.permutation(len(blocks))
         half = [blocks[i] for i in order[: len(order) // 2]]
         rest = [blocks[i] for i in order[len(order) // 2 :]]
@@ -107,11 +122,16 @@ def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator
         refilled = fill(executor)
         if sum(block.size for block in refilled) < 0.95 * freed - SMALLEST:
             drain(executor, [*rest, *refilled])
-            raise Failure(f"{freed} bytes were freed, but only {sum(b.size for b in refilled)} were allocated again.")
+            raise Failure(
+                f"{freed} bytes were freed, but only {sum(b.size for b in refilled)} were allocated again.",
+                promise="executor.deallocate",
+            )
         drain(executor, [*rest, *refilled])
         smaller = fill(executor, idle.description.memory_bytes // 256)  # the gaps that these leave must merge again
         if executor.allocate(largest) is not None:
-            raise Failure("The device was full of small blocks, but then it gave a large block.")
+            raise Failure(
+                "The device was full of small blocks, but then it gave a large block.", promise="executor.allocate-none"
+            )
         drain(executor, smaller)
         blocks = fill(executor)
         again = sum(block.size for block in blocks)
@@ -120,7 +140,8 @@ def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator
             drain(executor, blocks)
             raise Failure(
                 f"The device gave {first} bytes, with {count} blocks of {largest} bytes; after all was freed, it gave "
-                f"{again}, with {large} such blocks."
+                f"{again}, with {large} such blocks.",
+                promise="executor.deallocate",
             )
     drain(executor, blocks)
 
@@ -130,7 +151,10 @@ def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator
 def test_a_block_larger_than_the_device_is_none(idle: Device, factor: int) -> None:
     size = idle.description.memory_bytes * factor
     if idle.executor.allocate(min(size, (1 << 63) - 1)) is not None:
-        raise Failure(f"`allocate` returns None if there isn't enough memory, but it gave {size} bytes.")
+        raise Failure(
+            f"`allocate` returns None if there isn't enough memory, but it gave {size} bytes.",
+            promise="executor.allocate-none",
+        )
     idle.executor.deallocate(allocated(idle.executor, SMALLEST))  # a refused allocation changes nothing
 
 
@@ -155,7 +179,10 @@ def test_small_blocks_come_back_to_a_full_device(idle: Device, size: int) -> Non
             if memory is None:
                 if number == 0:
                     not_supported(f"a gap of {gap} bytes has no room for {size} bytes")
-                raise Failure(f"`deallocate` frees memory, but after {number} blocks of {size} bytes a gap was full.")
+                raise Failure(
+                    f"`deallocate` frees memory, but after {number} blocks of {size} bytes a gap was full.",
+                    promise="executor.deallocate",
+                )
             executor.deallocate(memory)
     finally:
         drain(executor, blocks)
@@ -208,7 +235,10 @@ class _Blocks:
     def add(self, size: int) -> None:
         memory = allocated(self._executor, size)
         if memory.size < size or memory.offset:
-            raise Failure(f"`allocate` gives at least the size that was asked for: {size} bytes, not {memory!r}.")
+            raise Failure(
+                f"`allocate` gives at least the size that was asked for: {size} bytes, not {memory!r}.",
+                promise="executor.allocate",
+            )
         start = int(self._random.integers(1 << 16))
         self.held[memory] = self._bytes[start : start + size]
         self._stream.memcpy_h2d(memory, self.held[memory])
@@ -276,7 +306,10 @@ def test_large_blocks_do_not_overlap(idle: Device, size: int) -> None:
             stream.memcpy_d2h(back, memory)
             stream.synchronize()
             if back.min() != number + 1 or back.max() != number + 1:
-                raise Failure(f"Blocks of memory are apart, but one of {size} bytes has the bytes of another.")
+                raise Failure(
+                    f"Blocks of memory are apart, but one of {size} bytes has the bytes of another.",
+                    promise="executor.allocate",
+                )
     finally:
         stream.close()
         drain(executor, blocks)
@@ -375,7 +408,10 @@ def test_threads_allocate_at_the_same_time(idle: Device, random: np.random.Gener
     if problems:
         raise problems[0]
     if before - capacity(idle.executor) > 64 * SMALLEST:
-        raise Failure("A StreamExecutor is thread-safe, but memory was lost as threads allocated at the same time.")
+        raise Failure(
+            "A StreamExecutor is thread-safe, but memory was lost as threads allocated at the same time.",
+            promise="executor.thread-safe",
+        )
 
 
 @pytest.mark.promise("executor.allocate-aligned", "executor.allocate-space")
@@ -385,8 +421,14 @@ def test_memory_is_aligned_and_of_its_space(executor: StreamExecutor, target: Ta
             memories = [allocated(executor, size, space) for _ in range(3)]
             for memory in memories:
                 if memory.memory_space != space:
-                    raise Failure(f"Memory of space {space} was asked for, not of space {memory.memory_space}.")
+                    raise Failure(
+                        f"Memory of space {space} was asked for, not of space {memory.memory_space}.",
+                        promise="executor.allocate-space",
+                    )
                 address = executor.address(memory)
                 if address is not None and address % target.alignment.allocation:
-                    raise Failure(f"Memory is aligned as the target says, to {target.alignment.allocation} bytes.")
+                    raise Failure(
+                        f"Memory is aligned as the target says, to {target.alignment.allocation} bytes.",
+                        promise="executor.allocate-aligned",
+                    )
                 executor.deallocate(memory)

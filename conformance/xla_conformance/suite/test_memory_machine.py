@@ -163,7 +163,10 @@ def test_any_order_of_uses(client: Client, executor: StreamExecutor, launcher: L
     _run(_machine(executor, launcher, seed), seed, 15, 50)
     lost = before - capacity(executor) if known else 0
     if lost > 1 << 16:
-        raise Failure(f"Memory that is freed can be allocated again, but {lost} bytes of the device are lost.")
+        raise Failure(
+            f"Memory that is freed can be allocated again, but {lost} bytes of the device are lost.",
+            promise="executor.deallocate",
+        )
 
 
 @PROMISES

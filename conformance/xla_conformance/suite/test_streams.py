@@ -60,7 +60,8 @@ def test_callbacks_are_called_in_order(stream: Stream, gate: Gate) -> None:
     stream.synchronize()
     if seen != list(range(5000)):
         raise Failure(
-            f"A stream is an in-order queue, but of 5,000 callbacks {len(seen)} were called, or out of order."
+            f"A stream is an in-order queue, but of 5,000 callbacks {len(seen)} were called, or out of order.",
+            promise="stream.in-order",
         )
 
 
@@ -90,13 +91,18 @@ def test_enqueueing_never_blocks(
             done.append(work.enqueue(kind, stream))
         gate.require_closed(f"`{kind}`" if number < 10 else f"`{kind}`, while another thread synchronizes the stream,")
     if kind in ("callback", "d2h", "read_at") and any(seen() for seen in done):
-        raise Failure(f"A stream is an in-order queue, but {kind} was done before the work in front of it.")
+        raise Failure(
+            f"A stream is an in-order queue, but {kind} was done before the work in front of it.",
+            promise="stream.in-order",
+        )
     gate.open()
     stream.synchronize()
     for thread in waiting:
         thread.join(PATIENCE)
     if not all(seen() for seen in done):
-        raise Failure(f"`synchronize` blocks until all enqueued work is done, but {kind} wasn't.")
+        raise Failure(
+            f"`synchronize` blocks until all enqueued work is done, but {kind} wasn't.", promise="stream.synchronize"
+        )
 
 
 @pytest.mark.promise("stream.enqueue-never-blocks")
@@ -113,11 +119,17 @@ def test_a_long_queue_never_blocks(stream: Stream, executor: StreamExecutor, gat
         stream.record(stream.create_event())
         gate.require_closed("a piece of work in a long queue")
     if back.any():
-        raise Failure("A stream is an in-order queue, but work ran before the work in front of it was done.")
+        raise Failure(
+            "A stream is an in-order queue, but work ran before the work in front of it was done.",
+            promise="stream.in-order",
+        )
     gate.open()
     stream.synchronize()
     if back.min() != 7:
-        raise Failure("A stream is an in-order queue, but the last copy did not see the bytes before it.")
+        raise Failure(
+            "A stream is an in-order queue, but the last copy did not see the bytes before it.",
+            promise="stream.in-order",
+        )
     executor.deallocate(memory)
 
 
@@ -145,7 +157,8 @@ def test_upload_takes_the_array_at_once(
         stream.synchronize()
         if not (back == number + 1).all():
             raise Failure(
-                "The caller may change an array as soon as `upload` returns, but the device got the new values."
+                "The caller may change an array as soon as `upload` returns, but the device got the new values.",
+                promise="stream.upload",
             )
     executor.deallocate(memory)
 
@@ -165,7 +178,10 @@ def test_the_stream_keeps_its_sources_alive(stream: Stream, executor: StreamExec
         stream.memcpy_d2h(back, memory)
     stream.synchronize()
     if len(others) != 3 * count or not (backs == np.arange(1, count + 1)[:, None]).all():
-        raise Failure("The stream keeps the source of a copy alive, but the device got the bytes of other arrays.")
+        raise Failure(
+            "The stream keeps the source of a copy alive, but the device got the bytes of other arrays.",
+            promise="stream.h2d-keeps-source",
+        )
     for memory in memories:
         executor.deallocate(memory)
 
@@ -213,7 +229,10 @@ def test_a_stream_works_while_others_are_held(executor: StreamExecutor, stream: 
     event = stream.create_event()
     stream.record(event)
     if not patiently(event.synchronize, PATIENCE / 4) or seen != [1] or set(back) != {5}:
-        raise Failure("Two streams run concurrently unless events order them, but one waited for others.")
+        raise Failure(
+            "Two streams run concurrently unless events order them, but one waited for others.",
+            promise="stream.concurrent",
+        )
     stream.synchronize()
     gate.require_closed("a stream", "stream.concurrent")
     gate.open()
@@ -264,7 +283,10 @@ def test_threads_make_streams_at_once(executor: StreamExecutor) -> None:
     for stream in {id(stream): stream for _, stream in made}.values():
         stream.close()
     if any(fails != failed for fails, failed in poisoned):
-        raise Failure("Threads that make streams at the same time get streams of their own, but these share failures.")
+        raise Failure(
+            "Threads that make streams at the same time get streams of their own, but these share failures.",
+            promise="executor.create-stream",
+        )
 
 
 @pytest.mark.promise("stream.run-inline")
@@ -283,7 +305,10 @@ def test_a_stream_may_run_inline(executor: StreamExecutor) -> None:
     stream.close()
     executor.deallocate(memory)
     if seen != list(range(1, 51)):
-        raise Failure("A stream is an in-order queue, but after `run_inline` its work was done in another order.")
+        raise Failure(
+            "A stream is an in-order queue, but after `run_inline` its work was done in another order.",
+            promise="stream.in-order",
+        )
 
 
 def _look(seen: list[int], back: np.ndarray) -> None:
@@ -301,4 +326,6 @@ def test_a_thousand_streams(executor: StreamExecutor) -> None:
         for stream in streams:
             stream.close()
         if sorted(seen) != list(range(50)):
-            raise Failure("Stream.close waits for the enqueued work, but some of 50 streams lost theirs.")
+            raise Failure(
+                "Stream.close waits for the enqueued work, but some of 50 streams lost theirs.", promise="stream.close"
+            )

@@ -70,7 +70,8 @@ def test_a_wait_lasts_as_long_as_the_work_after_65536_pieces(executor: StreamExe
     stream.close()
     if not ended or not called:
         raise Failure(
-            "A wait lasts until all enqueued work is done, but after 65,536 pieces and 4,096 waits it ended early."
+            "A wait lasts until all enqueued work is done, but after 65,536 pieces and 4,096 waits it ended early.",
+            promise="stream.synchronize",
         )
 
 
@@ -109,7 +110,10 @@ def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
         resting.host_callback(functools.partial(called.append, number))
     resting.close()
     if called != [0, 1, 2, 3]:
-        raise Failure(f"A stream without work for seconds goes on, but of 4 callbacks it called {called}.")
+        raise Failure(
+            f"A stream without work for seconds goes on, but of 4 callbacks it called {called}.",
+            promise="stream.host-callback",
+        )
     if early:
         raise Failure(f"{early[0]} blocks the host until all enqueued work is done, but it returned while work ran.")
 
@@ -294,7 +298,8 @@ def test_an_event_may_go_while_a_stream_waits_for_it(stream: Stream, other: Stre
             raise Failure(f"An event may be dropped after a wait for it, but a stream failed: {other.error}")
         if order[-2:] != [(i, "first"), (i, "second")]:
             raise Failure(
-                "A wait makes later work wait for the event's last record, but it ended as the event was dropped."
+                "A wait makes later work wait for the event's last record, but it ended as the event was dropped.",
+                promise="stream.wait",
             )
 
 
@@ -307,7 +312,12 @@ def test_the_device_s_synchronize_raises_nothing(executor: StreamExecutor, strea
         try:
             executor.synchronize()
         except Exception as error:
-            raise Failure(f"`synchronize` of a device waits for its work, but it raised {error!r}.") from error
+            raise Failure(
+                f"`synchronize` of a device waits for its work, but it raised {error!r}.",
+                promise="executor.synchronize",
+            ) from error
         stream.finish().synchronize()
     if called != [1]:
-        raise Failure("`synchronize` of a device only waits, but work after it was not done.")
+        raise Failure(
+            "`synchronize` of a device only waits, but work after it was not done.", promise="executor.synchronize"
+        )

@@ -99,10 +99,16 @@ def test_work_is_skipped_until_the_stream_recovers(
     gate.open()
     for event in (fine, failed, finished, healthy):
         if not event.synchronize(PATIENCE):
-            raise Failure("An event is ready once all work before it is done or has been skipped, but it isn't.")
+            raise Failure(
+                "An event is ready once all work before it is done or has been skipped, but it isn't.",
+                promise="event.ready-after-skipped-work",
+            )
     stream.synchronize()
     if not before():
-        raise Failure(f"A failure makes the stream skip later work, but {kind} before it was skipped too.")
+        raise Failure(
+            f"A failure makes the stream skip later work, but {kind} before it was skipped too.",
+            promise="stream.later-work-skipped",
+        )
     if any(done() for done in skipped):
         raise Failure(f"{SKIPPED} {kind} was done.", promise="stream.later-work-skipped")
     if not all(done() for done in after):
@@ -111,12 +117,14 @@ def test_work_is_skipped_until_the_stream_recovers(
         error = required(event.error, f"An event {name} carries the first failure of the work before it.")
         if "the cause" not in str(error) or not isinstance(error.__cause__, Boom):
             raise Failure(
-                f"An event {name} carries the first failure, but it has {error!r}, caused by {error.__cause__!r}."
+                f"An event {name} carries the first failure, but it has {error!r}, caused by {error.__cause__!r}.",
+                promise="event.first-error",
             )
     for event in (fine, healthy):
         if event.error is not None:
             raise Failure(
-                f"An event carries a failure of the work before it, but this one carries another: {event.error}"
+                f"An event carries a failure of the work before it, but this one carries another: {event.error}",
+                promise="event.first-error",
             )
     if stream.error is not None:
         raise Failure(
@@ -133,7 +141,10 @@ def test_an_xla_error_stays_what_it_is(stream: Stream, error: type[XlaError]) ->
     event.synchronize(PATIENCE)
     found = required(event.error, "An exception in a callback poisons the stream.")
     if type(found) is not error or found.message != given.message or found.hint != given.hint:
-        raise Failure(f"An XlaError of a callback poisons the stream as it is, but {given!r} became {found!r}.")
+        raise Failure(
+            f"An XlaError of a callback poisons the stream as it is, but {given!r} became {found!r}.",
+            promise="stream.host-callback-raises",
+        )
 
 
 @pytest.mark.promise("stream.host-callback-raises", "stream.error")
@@ -147,7 +158,8 @@ def test_another_exception_is_wrapped(stream: Stream, error: type[Exception], ar
     found = required(event.error, "An exception in a callback poisons the stream.")
     if found.__cause__ is not given:
         raise Failure(
-            f"An exception is wrapped in an XlaError and kept as its cause, but {found!r} has {found.__cause__!r}."
+            f"An exception is wrapped in an XlaError and kept as its cause, but {found!r} has {found.__cause__!r}.",
+            promise="stream.host-callback-raises",
         )
 
 
@@ -171,7 +183,8 @@ def test_the_first_cause_is_kept(stream: Stream, other: Stream, gate: Gate, held
             event.synchronize(PATIENCE)
             if f"failure {i};" not in str(event.error):
                 raise Failure(
-                    f"Events that are recorded later carry the first failure, but this one has {event.error!r}."
+                    f"Events that are recorded later carry the first failure, but this one has {event.error!r}.",
+                    promise="stream.failure-poisons",
                 )
 
 
@@ -194,10 +207,14 @@ def test_a_failure_crosses_many_streams(executor: StreamExecutor, gate: Gate) ->
     for event in events:
         if "far away" not in str(event.error):
             raise Failure(
-                f"An error of the event poisons the stream that waits, but the event after it has {event.error!r}."
+                f"An error of the event poisons the stream that waits, but the event after it has {event.error!r}.",
+                promise="stream.wait-for-error",
             )
     if called or any(event.error for event in after):
-        raise Failure(f"{SKIPPED} streams {called} worked on, or didn't recover: {[e.error for e in after]}.")
+        raise Failure(
+            f"{SKIPPED} streams {called} worked on, or didn't recover: {[e.error for e in after]}.",
+            promise="stream.later-work-skipped",
+        )
     for stream in streams:
         stream.close()
 
@@ -225,11 +242,15 @@ def test_hundreds_of_units_of_work_of_which_some_fail(stream: Stream, gate: Gate
     gate.open()
     stream.synchronize()
     if called != [n for i in range(400) for n in ((i,) if i % 3 == 0 else (i, -i))]:
-        raise Failure(f"{SKIPPED} not exactly the work between a failure and the end of its unit was skipped.")
+        raise Failure(
+            f"{SKIPPED} not exactly the work between a failure and the end of its unit was skipped.",
+            promise="stream.later-work-skipped",
+        )
     for i, event in enumerate(events):
         if (event.error is None) != (i % 3 != 0) or (event.error is not None and f"unit {i};" not in str(event.error)):
             raise Failure(
-                f"`finish` returns an event that carries the failure of its work, but unit {i} has {event.error!r}."
+                f"`finish` returns an event that carries the failure of its work, but unit {i} has {event.error!r}.",
+                promise="stream.finish-event",
             )
 
 
@@ -258,6 +279,9 @@ def test_no_method_raises_for_a_failure_of_earlier_work(
         try:
             call()
         except Exception as error:
-            raise Failure(f"No method raises for a failure of earlier work, but {name} raised {error!r}.") from error
+            raise Failure(
+                f"No method raises for a failure of earlier work, but {name} raised {error!r}.",
+                promise="stream.no-raise-for-earlier-work",
+            ) from error
     other.synchronize()
     other.recover()

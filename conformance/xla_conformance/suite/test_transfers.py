@@ -32,7 +32,7 @@ def _round_trip(client: Client, array: np.ndarray) -> None:
     buffer = client.buffer_from_host(array, client.devices[array.size // 3 % min(len(client.devices), 2)])
     shape = Shape.of(array)
     if buffer.shape.without_layout() != shape:
-        raise Failure(f"A buffer of an array {shape} has the shape {buffer.shape}.")
+        raise Failure(f"A buffer of an array {shape} has the shape {buffer.shape}.", promise="transfer-manager.layouts")
     require_same_bits(SENTENCE, np.asarray(buffer), array)
 
 
@@ -114,7 +114,10 @@ def test_views_of_arrays(backend: str, client: Client, random: np.random.Generat
         base.view(np.uint8)[...] = 0xEE
         got = np.asarray(buffer)
         if not got.dtype.isnative:
-            raise Failure("An array that comes back from the device has the native byte order.")
+            raise Failure(
+                "An array that comes back from the device has the native byte order.",
+                promise="transfer-manager.from-device",
+            )
         require_same_bits(f"{SENTENCE} The caller may change the array at once.", got, wanted)
 
 
@@ -208,7 +211,10 @@ def test_sizes_agree(backend: str, platform: Platform, random: np.random.Generat
             sizes = platform.compiler.shape_size_bytes(shape), platform.transfer_manager.byte_size(shape)
             least = -(-math.prod(shape.dimensions) * element.bit_width // 8)
             if sizes[0] != sizes[1] or sizes[0] < least:
-                raise Failure(f"The compiler and the transfer manager say {sizes} bytes for {shape} of {least}.")
+                raise Failure(
+                    f"The compiler and the transfer manager say {sizes} bytes for {shape} of {least}.",
+                    promise="transfer-manager.byte-size",
+                )
 
 
 @pytest.mark.promise("transfer-manager.layouts")
@@ -268,7 +274,8 @@ def test_dlpack_gives_the_same_values(client: Client) -> None:
         kind = buffer.__dlpack_device__()[0]
         if client.devices[0].executor.features.host_addressable and kind in _NOT_THE_HOSTS:
             raise Failure(
-                f"DLPack's device type {kind} says that the host can't address what `host_addressable` gives it."
+                f"DLPack's device type {kind} says that the host can't address what `host_addressable` gives it.",
+                promise="executor.dlpack-device-type",
             )
         if kind != 1:
             not_supported("its memory is not the host's")

@@ -89,7 +89,10 @@ def test_the_device_s_own_layouts(
             dimensions = random_dimensions(rank, random)
             shape = platform.transfer_manager.device_shape(Shape(element, dimensions))
             if shape.layout is None or shape.dimensions != dimensions or shape.element_type is not element:
-                raise Failure(f"`device_shape` gives a shape the device's layout, but made {shape} of {dimensions}.")
+                raise Failure(
+                    f"`device_shape` gives a shape the device's layout, but made {shape} of {dimensions}.",
+                    promise="transfer-manager.device-shape",
+                )
             array = random_bits(element, dimensions, random)
             got = _moved(platform, executor, stream, array, shape, immutable=False)
             require_same_bits(f"An array comes back from the layout {shape} with the same bits.", got, array)
@@ -143,9 +146,14 @@ def test_operands_and_results_in_different_layouts(
         tried += 1
         wanted = [orders[c] for _, _, c in thirds]
         if [s.minor_to_major() for s in executable.parameter_shapes] != orders:
-            raise Failure(f"The parameters have the layouts that the program fixes: {orders}.")
+            raise Failure(
+                f"The parameters have the layouts that the program fixes: {orders}.",
+                promise="executable.parameter-shapes",
+            )
         if [s.minor_to_major() for s in executable.result_shapes] != wanted:
-            raise Failure(f"The results have the layouts that the program fixes: {wanted}.")
+            raise Failure(
+                f"The results have the layouts that the program fixes: {wanted}.", promise="executable.result-shapes"
+            )
         arrays = [_numbered(element, dimensions, i) for i in range(count)]
         for arguments in (arrays, [client.buffer_from_host(array) for array in arrays]):
             for got, (a, b, _) in zip(executable(*arguments), thirds, strict=True):
@@ -193,7 +201,10 @@ def test_elements_of_two_and_four_bits_lie_as_the_target_says(
     if (layout is not None and layout.element_size_in_bits == narrow.bit_width) != packed:
         raise Failure(f"The target says packed={packed}, but a buffer has the shape {buffer.shape}.")
     if buffer.byte_size != target.shape_size_bytes(buffer.shape):
-        raise Failure(f"A buffer {buffer.shape} has {buffer.byte_size} bytes, not as many as the target says.")
+        raise Failure(
+            f"A buffer {buffer.shape} has {buffer.byte_size} bytes, not as many as the target says.",
+            promise="transfer-manager.byte-size",
+        )
     require_same_bits("Narrow elements come back as they were.", np.asarray(buffer), x)
     text = f"""HloModule narrow
 

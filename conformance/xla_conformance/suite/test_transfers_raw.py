@@ -273,7 +273,10 @@ def test_host_view(executor: StreamExecutor, stream: Stream, memories: list[Devi
     memories.append(memory)
     view = executor.host_view(memory)
     if (view is not None) != executor.features.host_addressable:
-        raise Failure("`host_view` returns None unless `host_addressable` is declared, and a view if it is.")
+        raise Failure(
+            "`host_view` returns None unless `host_addressable` is declared, and a view if it is.",
+            promise="executor.host-view-none",
+        )
     if view is None:
         not_supported("it is not host_addressable")
     stream.memcpy_h2d(memory, pattern(size, 1))
@@ -281,7 +284,10 @@ def test_host_view(executor: StreamExecutor, stream: Stream, memories: list[Devi
     array = np.frombuffer(view, np.uint8)[:size]
     require_bytes("The host's view shows the device's bytes, but", array, pattern(size, 1), "executor.host-view")
     if view.nbytes != memory.size:
-        raise Failure(f"The host's view is of the bytes of the memory, {memory.size}, not of {view.nbytes}.")
+        raise Failure(
+            f"The host's view is of the bytes of the memory, {memory.size}, not of {view.nbytes}.",
+            promise="executor.host-view",
+        )
     view[:size] = pattern(size, 2).tobytes()
     back = np.zeros(size, np.uint8)
     stream.memcpy_d2h(back, memory)
@@ -303,12 +309,12 @@ def test_addresses(executor: StreamExecutor, memories: list[DeviceMemory]) -> No
     if None in addresses:
         not_supported("its memory has no addresses")
     if len(set(addresses)) != len(addresses) or addresses != [executor.address(memory) for memory in memories]:
-        raise Failure("Each block of memory has an address of its own, always the same.")
+        raise Failure("Each block of memory has an address of its own, always the same.", promise="executor.address")
     if executor.features.memory_slices:
         for memory, address in zip(memories, addresses, strict=True):
             assert address is not None
             if executor.address(memory.slice(100, 50)) != address + 100:
-                raise Failure("The address of a slice is that of its first byte.")
+                raise Failure("The address of a slice is that of its first byte.", promise="features.memory-slices")
 
 
 @pytest.mark.promise("executor.wrap-memory", "executor.wrap-memory-none")
@@ -326,11 +332,20 @@ def test_foreign_memory_is_used_or_declined(client: Client, executor: StreamExec
         wrapped = executor.wrap_memory(array.__array_interface__["data"][0], 4 * size)
         shared = np.shares_memory(np.asarray(client.buffer_from_host(array, immutable=True)), array)
         if wrapped is None and shared:
-            raise Failure("`wrap_memory` returned None, but a buffer uses the array's memory.")
+            raise Failure(
+                "`wrap_memory` returned None, but a buffer uses the array's memory.",
+                promise="executor.wrap-memory-none",
+            )
         address = None if wrapped is None else executor.address(wrapped)
         if address not in (None, array.__array_interface__["data"][0]):
-            raise Failure("`wrap_memory` wraps the memory at an address, but `address` gives another one.")
+            raise Failure(
+                "`wrap_memory` wraps the memory at an address, but `address` gives another one.",
+                promise="executor.wrap-memory",
+            )
         if not executor.features.host_addressable or address is None:
             continue
         if ctypes.string_at(address, 4 * size) != array.tobytes():
-            raise Failure("`wrap_memory` wraps the bytes at the address, but its memory has others.")
+            raise Failure(
+                "`wrap_memory` wraps the bytes at the address, but its memory has others.",
+                promise="executor.wrap-memory",
+            )

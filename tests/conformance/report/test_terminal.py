@@ -90,6 +90,20 @@ def test_a_failure_has_the_contracts_words(capsys: pytest.CaptureFixture[str]) -
     assert " ".join(said.split()) in " ".join(shown(run_of(wrong), capsys).split())
 
 
+def test_no_sentence_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A test may name several, and an exception such as a full disk's says nothing of them."""
+    first, second, *_ = PROMISES
+    several = Result("test_streams.py::test_a", State.FAIL, message="late.", properties={"promises": [first, second]})
+    raised = Result(
+        "test_streams.py::test_b",
+        State.FAIL,
+        message="OSError: no room",
+        properties={"promises": [first]},
+        failure={"promise": ""},
+    )
+    assert "the contract (" not in shown(run_of(several, raised), capsys)
+
+
 def test_what_depends_on_a_wrong_op_is_named_only(capsys: pytest.CaptureFixture[str]) -> None:
     wrong = [
         Result(
