@@ -42,6 +42,7 @@ class TestRun:
     seed: int = 0
     test_seconds: float | None = None
     total_seconds: float | None = None
+    patience: float = 1.0
     waivers: Path | None = None
     stablehlo_tests: Path | None = None
     evaluator: bool = False
@@ -94,7 +95,7 @@ class TestRun:
         return set(self.tests) or None
 
     def _results(self, folder: Path, only: set[str] | None) -> Run:
-        limits = Limits.of(self.profile)
+        limits = Limits.of(self.profile, self.patience)
         if self.test_seconds is not None:
             limits = dataclasses.replace(limits, test=self.test_seconds)
         if self.total_seconds is not None:
@@ -122,6 +123,7 @@ class TestRun:
                     evaluator=self.evaluator,
                     seed=seed,
                     limits=limits,
+                    patience=self.patience,
                     artifacts=folder / "failures",
                     progress=count,
                 )

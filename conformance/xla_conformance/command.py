@@ -26,6 +26,7 @@ def conform(
     settings: options.Settings = None,
     test_seconds: options.TestSeconds = None,
     total_seconds: options.TotalSeconds = None,
+    patience: options.Patience = 1.0,
     waivers: options.Waivers = None,
     earlier: options.Earlier = None,
     stablehlo_tests: options.StablehloTests = None,
@@ -67,12 +68,14 @@ def conform(
     elif support_matrix:
         actions.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
     elif runner is not None:
-        refused = _given(lf=last_failed, waivers=waivers, earlier=earlier, total_seconds=total_seconds)
+        longer = patience if patience != 1 else None
+        refused = _given(lf=last_failed, waivers=waivers, earlier=earlier, total_seconds=total_seconds, patience=longer)
         chosen |= {"runner": runner, "c_compiler": c_compiler, "seed": seed or 0}
         _run_ahead_of_time(out, backend, report, refused, **chosen)
     else:
         seed = _fresh_seed(profile) if seed is None else seed
         chosen |= {"last_failed": last_failed, "seed": seed, "waivers": waivers, "total_seconds": total_seconds}
+        chosen["patience"] = patience
         run = actions.TestRun(backend=backend, stablehlo_tests=stablehlo_tests, evaluator=evaluator, **chosen)
         run.run(out, report, earlier)
 

@@ -34,6 +34,9 @@ Settings = Annotated[
 TestSeconds = Annotated[
     float | None, typer.Option(min=1.0, metavar="N", help="The time limit of a test; default: the profile's.")
 ]
+Patience = Annotated[
+    float, typer.Option(min=0.01, metavar="N", help="Multiply all time limits, for a slow device such as a simulator.")
+]
 TotalSeconds = Annotated[
     float | None,
     typer.Option(min=1.0, metavar="N", help="The time limit of the run, which stress uses up; default: the profile's."),

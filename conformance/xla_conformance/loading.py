@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import signal
 import stat
@@ -22,12 +23,13 @@ import numpy as np
 from xla_conformance.child_process import Enter, Outcome, run_in_stages
 from xla_conformance.clients import SettingsClient
 from xla_conformance.fair_time import own_waited_seconds
+from xla_conformance.patience import FACTOR
 from xla_conformance.process_state import ProcessState
 from xla_core import Client, parse
 from xla_core.backend import ENTRY_POINT_GROUP, Availability, StreamExecutor, load_backend
 from xla_core.errors import UnavailableError
 
-SECONDS = 40.0
+SECONDS = 40.0 * FACTOR
 """How long a stage may take, on a machine that is busy."""
 
 STAGES = {
@@ -48,7 +50,7 @@ STAGES = {
 }
 """The stages of loading, and a description of each for failures."""
 
-_FORKED_SECONDS = 30
+_FORKED_SECONDS = math.ceil(30 * FACTOR)
 _HARMLESS = {"/dev/null", "/dev/urandom", "/dev/random", "/dev/zero", "/dev/tty", "/dev/stdin", "/dev/stdout"}
 _EVENTS = {
     "socket.connect": "connects a socket",

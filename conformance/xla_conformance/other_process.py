@@ -10,10 +10,11 @@ import numpy as np
 
 from xla_conformance.child_process import Enter, run_in_stages
 from xla_conformance.clients import SettingsClient
+from xla_conformance.patience import FACTOR
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
 from xla_core import LoadedExecutable
 
-_SECONDS = 60.0
+_SECONDS = 60.0 * FACTOR
 
 
 def random_of(program: FamilyProgram, seed: int) -> np.random.Generator:

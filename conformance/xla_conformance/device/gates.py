@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable
 
 from xla_conformance.failures import Failure
+from xla_conformance.patience import FACTOR
 from xla_core.backend import Stream
 from xla_core.errors import XlaError
 
-PATIENCE = 20.0
+PATIENCE = 20.0 * FACTOR
 """Seconds that something may take that should be immediate."""
 
 _TICK = 0.05

@@ -57,9 +57,9 @@ def command_of(run: Run, result: Result) -> str:
     seed = result.properties.get("seed", run.seed)
     words = ["xla", "conform", "--backend", run.backend, "--profile", run.profile, "--seed", str(seed)]
     words += [word for setting in run.environment.get("settings", []) for word in ("--set", setting)]
-    for option, key in (("--runner", "runner"), ("--cc", "c_compiler")):
+    for option, key in (("--runner", "runner"), ("--cc", "c_compiler"), ("--patience", "patience")):
         if key in run.environment:
-            words += [option, run.environment[key]]
+            words += [option, str(run.environment[key])]
     if result.id.partition("::")[2] in ("start", "open", "collect", "close"):
         return shlex.join([*words, "-k", "loading"])
     tests = result.properties.get("together", [result.id])

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from xla_conformance import patience
 from xla_conformance.fair_time import FairClock
 from xla_conformance.last_program import LastProgram
 from xla_conformance.last_test import LastTest
@@ -46,6 +47,7 @@ class Suite:
         files: the names of the files to collect of these; empty for all.
         tests: the tests to make from these files; empty for all.
         settings: options of the backend, NAME=VALUE, for the programs of the tests.
+        patience: the factor of the time limits within the tests.
         opens: the object that the worker opens first: "device"; "later", for tests that let other processes open the
             device; "nothing", for tests that open no device; or "evaluator".
     """
@@ -60,6 +62,7 @@ class Suite:
     stablehlo_tests: Path | None = None
     artifacts: Path | None = None
     settings: tuple[str, ...] = ()
+    patience: float = 1.0
     opens: Literal["device", "later", "nothing", "evaluator"] = "device"
 
 
@@ -106,7 +109,7 @@ class WorkerProcess:
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     pass_fds=[commands, writer],
-                    env=_environment(),
+                    env=_environment() | {patience.VARIABLE: str(suite.patience)},
                     cwd=self._folder,
                     start_new_session=True,  # Ctrl-C reaches the parent alone, and the whole group can be killed
                 )

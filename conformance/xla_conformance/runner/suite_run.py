@@ -33,6 +33,7 @@ def run_suite(
     evaluator: bool = False,
     seed: int = 0,
     limits: Limits | None = None,
+    patience: float = 1.0,
     artifacts: Path | None = None,
     progress: Progress | None = None,
 ) -> Run:
@@ -48,7 +49,8 @@ def run_suite(
         stablehlo_tests: run StableHLO's own test files of this folder instead of the suite's.
         evaluator: run StableHLO's files on the reference evaluator; no backend is loaded.
         seed: the seed of every random choice.
-        limits: time limits; by default those of the profile.
+        limits: time limits; by default those of the profile, times `patience`.
+        patience: the factor of the time limits within the tests.
         artifacts: a folder for the programs and arrays of failures.
         progress: called after each test.
 
@@ -67,9 +69,10 @@ def run_suite(
         stablehlo_tests=stablehlo_tests,
         artifacts=artifacts,
         settings=tuple(settings),
+        patience=patience,
         opens="evaluator" if evaluator else "device",
     )
-    return _run(suite, limits or Limits.of(profile), workers, only, progress or (lambda total, result: None))
+    return _run(suite, limits or Limits.of(profile, patience), workers, only, progress or (lambda total, result: None))
 
 
 def _run(suite: Suite, limits: Limits, workers: int, only: Collection[str] | None, progress: Progress) -> Run:
@@ -92,7 +95,7 @@ def _run(suite: Suite, limits: Limits, workers: int, only: Collection[str] | Non
         results=results,
         seconds=time.monotonic() - start,
         problem=problem,
-        environment=pool.environment,
+        environment=pool.environment | ({"patience": suite.patience} if suite.patience != 1 else {}),
         selection=suite.expression,
         seed=suite.seed,
         not_run=len(pool.not_run),

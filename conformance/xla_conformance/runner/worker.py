@@ -30,6 +30,7 @@ from xla_conformance.failures import Failure
 from xla_conformance.last_program import LastProgram
 from xla_conformance.last_test import LastTest
 from xla_conformance.ops.joint import BESIDE
+from xla_conformance.patience import FACTOR
 from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, lacks_room, save_failure
@@ -40,7 +41,7 @@ from xla_core.hlo import OPS, Opcode, Trait
 
 _NAME = "xla-conformance-worker"
 _ALLOCATIONS = 200_000  # of objects between collections of garbage; compilers make many that live as long as a program
-_ANSWER_SECONDS = 10.0  # in which a device must move a few bytes after a test that failed
+_ANSWER_SECONDS = 10.0 * FACTOR  # in which a device must move a few bytes after a test that failed
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

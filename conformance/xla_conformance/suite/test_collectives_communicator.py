@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from xla_conformance.claims import not_supported, require_devices
+from xla_conformance.patience import FACTOR
 from xla_core import Client, XlaError
 from xla_core.backend import Communicator, DeviceMemory, RunOptions, Stream
 from xla_core.hlo import parse_hlo
 from xla_core.runtime import InProcessCommunicator
 from xla_core.schedule import CollectiveThunk
 
-SECONDS = 20.0
+SECONDS = 20.0 * FACTOR
 _RUNS = itertools.count(1 << 40)
 TEXT = """\
 HloModule m, replica_count=2

@@ -11,12 +11,13 @@ import pytest
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported
+from xla_conformance.patience import FACTOR
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import CancelledError, Client, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.backend import BackendSpec, DeviceFeatures, DeviceMemory
 from xla_core.hlo import Opcode
 
-SECONDS = 30.0  # how long a thread that must not block may take, on a machine that is busy
+SECONDS = 30.0 * FACTOR  # how long a thread that must not block may take, on a machine that is busy
 BY_NAME = {program.name: program for program in FAMILY}
 
 

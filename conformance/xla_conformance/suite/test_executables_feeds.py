@@ -11,11 +11,12 @@ import pytest
 
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported, require_devices
+from xla_conformance.patience import FACTOR
 from xla_core import CancelledError, Client, CompileOptions, XlaError
 from xla_core.backend import LiteralQueue
 from xla_core.hlo import Literal, Shape, parse_hlo
 
-SECONDS = 30.0
+SECONDS = 30.0 * FACTOR
 FEEDS = """\
 HloModule feeds
 

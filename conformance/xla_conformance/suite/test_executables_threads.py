@@ -15,10 +15,11 @@ from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
 from xla_conformance.device.threads import run_at_once
+from xla_conformance.patience import FACTOR
 from xla_conformance.programs.family import FAMILY, FamilyProgram, siblings
 from xla_core import Client, CompileOptions
 
-SECONDS = 50.0
+SECONDS = 50.0 * FACTOR
 ROUNDS = 6
 
 

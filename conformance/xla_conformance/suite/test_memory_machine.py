@@ -80,7 +80,7 @@ class Machine(RuleBasedStateMachine):
     @rule(streams=st.sets(_STREAM, min_size=1))
     @precondition(lambda self: not self.bench.is_held)
     def hold(self, streams: set[int]) -> None:
-        self.bench.hold(Gate(25.0), sorted(streams))  # it stays closed over many steps
+        self.bench.hold(Gate(1.25 * PATIENCE), sorted(streams))  # it stays closed over many steps
 
     @rule()
     def release(self) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from xla_conformance.report.failure import command_of
 from xla_conformance.results import Run, State
-from xla_conformance.runner import run_suite
+from xla_conformance.runner import Limits, run_suite
 
 Put = Callable[[str, str], str]
 
@@ -111,6 +112,15 @@ def probe():
 def xla_backend():
     return spec(probe=probe)
 """
+SLOW = """
+class Executor(TemplateExecutor):
+    def __init__(self, ordinal, memory_bytes):
+        if ordinal == 0:
+            time.sleep(5)
+        super().__init__(ordinal, memory_bytes)
+
+put(executor=Executor)
+"""
 
 
 def wrong(run: Run) -> list[tuple[str, str]]:
@@ -165,3 +175,12 @@ def test_a_probe_that_looks_for_libraries(put_backend: Put) -> None:
         wrong(run_suite(put_backend("careful", CAREFUL_PROBE), expression="test_loading_touches or whole_process"))
         == []
     )
+
+
+def test_patience_multiplies_the_limits_within_tests(put_backend: Put) -> None:
+    backend, chosen = put_backend("slow", SLOW), "test_each_stage_of_loading_ends and open"
+    (hasty,) = run_suite(backend, expression=chosen, patience=0.1, limits=Limits.of("quick")).results
+    assert hasty.state is State.FAIL
+    assert "it hung: it did not end in 4 s" in hasty.message
+    assert command_of(Run(backend, "quick", environment={"patience": 0.1}), hasty).count("--patience 0.1") == 1
+    assert wrong(run_suite(backend, expression=chosen)) == []
