@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
@@ -131,6 +133,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     own_standard_output()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's command in the background ignores it
     config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")
     config.addinivalue_line("markers", "alone: no other process may use the device while this test runs")
     config.addinivalue_line("markers", "other_process: another process opens the device while this test runs")

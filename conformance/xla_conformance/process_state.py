@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from xla_conformance.invariants import floating_point_environment
+from xla_conformance.native_state import native_handlers, native_variables
 
 
 def _umask() -> int:
@@ -95,12 +96,14 @@ def _thread_name() -> str:
 
 STATE: Mapping[str, Callable[[], object]] = {
     "environment variables": lambda: dict(os.environ),
+    "environment variables in native code": native_variables,
     "the working directory": os.getcwd,
     "the umask": _umask,
     "the limits of resources": _limits,
     "the processors that the process may use": lambda: getattr(os, "sched_getaffinity", lambda _: ())(0),
     "the priority": lambda: os.nice(0),
     "the handlers of signals": lambda: {s: signal.getsignal(s) for s in signal.valid_signals()},
+    "the native handlers of signals": native_handlers,
     "signals that are blocked": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, ()),
     "timers": lambda: (
         [signal.getitimer(t)[1] for t in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)]
@@ -147,7 +150,7 @@ class ProcessState:
     def __init__(self) -> None:
         self._values: dict[str, object] = {}
         for what, value in STATE.items():
-            with contextlib.suppress(AttributeError):  # not on this system
+            with contextlib.suppress(AttributeError, TypeError):  # not on this system
                 self._values[what] = value()
 
     def changes(self, after: ProcessState) -> Iterator[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
+import signal
 import threading
 import time
 
@@ -448,6 +450,13 @@ class OneThread(Executor):
 class SynchronizeOfTheDeviceRaises(Executor):
     def synchronize(self):
         raise InternalError("it never works")
+
+
+@says("stream.synchronize-lets-ctrl-c", "The driver ignores Ctrl-C from when a device is opened.")
+class IgnoresCtrlC(Executor):
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        ctypes.CDLL(None).signal(int(signal.SIGINT), ctypes.c_void_p(1))
 
 
 @says("stream.synchronize-lets-ctrl-c", "`synchronize` holds back Ctrl-C.")
