@@ -7,6 +7,7 @@ reported when it ends. The last stage, "exit", is the end of the interpreter.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import dataclasses
 import importlib
 import json
@@ -25,6 +26,7 @@ from xla_conformance.fair_time import TICK, FairClock
 
 _EXIT_CODE = 23  # of a process that ended by itself; another code shows that the backend ended it
 _TAIL = 20  # lines of the process's output that a failure shows
+_TAIL_BYTES = 1 << 16  # which are among the last bytes
 
 Enter = Callable[[str], contextlib.AbstractContextManager[dict[str, Any]]]
 """Begins a stage; the contents of the dictionary are reported when the stage ends."""
@@ -80,7 +82,7 @@ def run_in_stages(function: Callable[[Enter, Any], None], argument: Any, seconds
         finally:
             process.kill()
             process.wait()
-        log.seek(0)
+        log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
         tail = log.read().decode(errors="replace").splitlines()[-_TAIL:]
     outcome.output = "\n".join([outcome.output, *tail]).strip()
     return outcome
@@ -145,7 +147,18 @@ def child_environment() -> dict[str, str]:
 # -- in the process ---------------------------------------------------------------------------------------------------
 
 
+def end_with_parent() -> None:
+    """Makes the system end this process when its parent ends (Linux), and write no core dump when it crashes."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
+
+
 def _main(descriptor: int, name: str) -> None:
+    end_with_parent()
+
     # Closed by the end of the process only, so that the parent sees the whole exit of the interpreter.
     def send(**event: Any) -> None:
         os.write(descriptor, (json.dumps(event) + "\n").encode())

@@ -16,6 +16,7 @@ from xla_conformance.fair_time import TICK
 from xla_conformance.results import Result, State, name_of
 from xla_conformance.runner.groups import Groups
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
+from xla_conformance.runner.scratch import remove_abandoned
 
 _GRACE_SECONDS = 1.0  # after a limit, in which the worker writes its stacks
 _FEW = 50  # the most tests that a worker gets the names of before it collects
@@ -88,6 +89,7 @@ class Pool:
     def run(self) -> None:
         """Runs until no test or worker is left, the time is over, or Ctrl-C or SIGTERM comes. Leaves no process."""
         end = time.monotonic() + self._limits.total
+        remove_abandoned()
         try:
             with _interruptible():
                 self._run_until(end)

@@ -13,7 +13,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import zlib
@@ -27,12 +26,14 @@ from xla_conformance.fair_time import FairClock
 from xla_conformance.last_program import LastProgram
 from xla_conformance.last_test import LastTest
 from xla_conformance.results import suite_files
+from xla_conformance.runner.scratch import Scratch
 
 _SLOW = ("unraisableexception", "threadexception", "warnings", "logging", "junitxml", "doctest")
 """Plugins of pytest that do something around each test or at the end, and nothing for the suite."""
 _TAIL_LINES = 60
 _TAIL_BYTES = 1 << 16
 _STACK_LINES = 120
+_LOG_BYTES = 64 << 20  # a longer log is emptied before the next test
 _PIPE_SECONDS = 1.0  # in which the last events arrive after a process ended
 
 Events = queue.SimpleQueue[tuple["WorkerProcess", dict[str, Any]]]
@@ -85,8 +86,8 @@ class WorkerProcess:
     """
 
     def __init__(self, suite: Suite, events: Events, test_seconds: float, stage_seconds: float) -> None:
-        self._scratch = tempfile.TemporaryDirectory(prefix="xla-conform-", ignore_cleanup_errors=True)
-        self._folder = Path(self._scratch.name)
+        self._scratch = Scratch()
+        self._folder = self._scratch.folder
         self._log = self._folder / "log"
         self._offset = 0
         self._test = LastTest(self._folder)
@@ -169,7 +170,7 @@ class WorkerProcess:
         """Gives it a test. `beside` are the tests that share a program with it, itself among them."""
         self.is_joint = bool(beside)
         self._begin("run", self._test_seconds, test)
-        self._offset = self._log.stat().st_size
+        self._offset = offset_of(self._log)
         self._send({"run": test, "beside": list(beside)})
 
     def finish(self) -> None:
@@ -202,7 +203,7 @@ class WorkerProcess:
         self._process.wait()
         with contextlib.suppress(OSError):
             os.close(self._commands)
-        self._scratch.cleanup()
+        self._scratch.remove()
 
     # -- what is left of it ------------------------------------------------------------------------------------------
 
@@ -266,6 +267,13 @@ def folder_name(id: str) -> str:
     """The name of the folder for a test's failure."""
     words = re.sub(r"[^\w.-]+", "_", id.partition("::")[2] or id).strip("_")
     return f"{words[:80]}-{zlib.crc32(id.encode()):08x}"
+
+
+def offset_of(log: Path) -> int:
+    """Returns where a test's output begins in the log of its worker, which is emptied when it has become long."""
+    if log.stat().st_size > _LOG_BYTES:
+        os.truncate(log, 0)
+    return log.stat().st_size
 
 
 def _tail(file: Path, offset: int, lines: int) -> str:

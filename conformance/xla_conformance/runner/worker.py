@@ -7,13 +7,10 @@ JSON lines. Whatever ends this process or holds it up is seen by the parent, whi
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import faulthandler
 import gc
 import json
 import os
-import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -23,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
+from xla_conformance.child_process import end_with_parent
 from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient
 from xla_conformance.clients import WrongSettingError
 from xla_conformance.environment import describe_environment
@@ -89,7 +87,7 @@ class _Worker:
         self._stacks = (scratch / "stacks").open("w")
         self._program, self.test = LastProgram(scratch), LastTest(scratch)
         faulthandler.enable(self._stacks)
-        _end_with_parent()
+        end_with_parent()
         self._client: ClaimingClient | None = None
         self._answered = False
         self._entry: dict[str, Any] = {}
@@ -318,12 +316,3 @@ def _refusal(error: BaseException) -> dict[str, Any]:
         "hint": error.hint,
         "details": details,
     }
-
-
-def _end_with_parent() -> None:
-    """Makes the system end this process when its parent ends (Linux), and write no core dump when it crashes."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
