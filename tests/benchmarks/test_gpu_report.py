@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import zipfile
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.gpu.profiler import read_counts
+from benchmarks.gpu.timing import seconds_of_one
 from benchmarks.gpu_bundle import compress_again
 from tests.backends.gpu import cublas_stub
 from tests.backends.gpu.cuda_stub import compiler
@@ -71,6 +73,22 @@ def test_the_sections_take_less_than_ten_minutes() -> None:
     from benchmarks.gpu_report import GRACE_SECONDS
 
     assert sum(seconds + GRACE_SECONDS for _, seconds in SECTIONS.values()) < 600
+
+
+@pytest.mark.parametrize("kernel", [5e-6, 50e-6, 3e-3])
+def test_the_timer_tells_short_kernels_apart(kernel: float) -> None:
+    """A wait ends up to 250 us late. The busy work before the calls is no part of their time."""
+    late = random.Random(0)
+
+    def measure(calls: int, most: int) -> float:
+        return 0.02 + 1e-4 * most + calls * kernel + late.uniform(0, 2.5e-4) * late.random()
+
+    assert seconds_of_one(measure, 0.02) == pytest.approx(kernel, rel=0.05)
+
+
+def test_what_is_too_short_to_be_timed_is_said() -> None:
+    with pytest.raises(RuntimeError, match="can't be measured"):
+        seconds_of_one(lambda calls, most: 0.02, 0.001)
 
 
 def test_what_the_emulator_counts(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from xla_backend_gpu.statuses import FORK_RECOVERY, RECOVERY, STICKY
 from xla_core.errors import XlaError
 
 _RECENT = 4  # kernels that the report of a fault names
-_SPIN_SECONDS, _LONGEST_SECONDS = 1e-3, 1e-3
+_SPIN_SECONDS, _LONGEST_SECONDS = 1e-3, 2e-4
 
 
 def pause_seconds(waited: float) -> float:

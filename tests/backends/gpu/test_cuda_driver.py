@@ -74,7 +74,7 @@ def test_a_wait_is_late_by_an_eighth_at_most() -> None:
     """Programs of less than a millisecond are not late at all, whatever the shortest sleep of the system."""
     assert {cuda_context.pause_seconds(waited) for waited in (0.0, 20e-6, 9e-4)} == {0.0}
     for waited in (1e-3, 5e-3, 1.0):
-        assert 1e-4 < cuda_context.pause_seconds(waited) <= min(waited / 8, 1e-3)
+        assert 1e-4 < cuda_context.pause_seconds(waited) <= min(waited / 8, 2e-4)
 
 
 @pytest.mark.parametrize("kernel", [1.3e-6, 40e-6, 5e-3])
