@@ -10,6 +10,7 @@ from xla_backend_gpu import __version__
 from xla_backend_gpu.abi import PtxAbi
 from xla_backend_gpu.cublas.matmul import Matmul
 from xla_backend_gpu.device import GpuExecutor, GpuStream, GraphRecorder
+from xla_backend_gpu.driver import Step
 from xla_backend_gpu.emulated_driver import EmulatedDriver
 from xla_backend_gpu.emulator import SECTOR_BYTES, Counters
 from xla_backend_gpu.executable import GpuExecutable
@@ -111,9 +112,9 @@ def seconds_of(executor: GpuExecutor, thunks: Sequence[KernelThunk | MatmulThunk
         stream.synchronize()
         driver = executor.driver
         if not isinstance(driver, EmulatedDriver):
-            recorder = GraphRecorder(driver)
-            _enqueue(recorder, thunks, memory)
-            return driver.seconds(recorder.work)
+            steps: list[Step] = []
+            _enqueue(GraphRecorder(driver, steps), thunks, memory)
+            return driver.seconds([step.enqueue for step in steps])
         before = driver.counters
         _enqueue(stream, thunks, memory)
         stream.synchronize()

@@ -27,7 +27,7 @@ from xla_backend_gpu.cuda_calls import (
 from xla_backend_gpu.cuda_copies import CudaCopies
 from xla_backend_gpu.cuda_handles import CudaFunction, CudaGraph, CudaModule
 from xla_backend_gpu.cuda_timing import seconds_of_one
-from xla_backend_gpu.driver import Function, LaunchArguments, Places
+from xla_backend_gpu.driver import Function, LaunchArguments, Places, Step
 from xla_backend_gpu.processors import processor_number
 from xla_backend_gpu.program import Engine
 from xla_backend_gpu.ptx import entry_names, processor_of_ptx
@@ -52,11 +52,11 @@ class CudaDriver(CudaCopies):
         self._retained = [self._context]  # empty once the context is given back
         self._in_use = deque[int]()  # a 1 for each memory, which may be in use for longer than the device is open
         self._captured = list[CudaModule]()  # the modules of the graph that is being captured
+        self._capture_streams = dict[int, Any]()  # by branch
         self._capturing = threading.Lock()
         self._pool: Any = None  # one of our own, because the device's default pool is the whole process's
         with self._current():
             self._memory_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
-            self._capture_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
             if device_attribute(self._device, "MEMORY_POOLS_SUPPORTED"):
                 self._pool = create_pool(self._device)
                 self.has_peers = self._open_pool(ordinal)
@@ -169,7 +169,7 @@ class CudaDriver(CudaCopies):
         module: CudaModule = function.handle.module
         with self._current():
             self._recent.append(function.name)
-            if stream is self._capture_stream:
+            if any(stream is capturing for capturing in self._capture_streams.values()):
                 self._captured.append(module)
             else:
                 module.streams.add(int(stream))
@@ -205,8 +205,8 @@ class CudaDriver(CudaCopies):
 
     # -- graphs ------------------------------------------------------------------------------------------------------
 
-    def capture(self, work: Sequence[Callable[[Any], None]]) -> Any:
-        """Returns a CudaGraph, or the functions themselves if CUDA doesn't capture what they enqueue."""
+    def capture(self, work: Sequence[Step]) -> Any:
+        """Returns a CudaGraph, or the steps themselves if CUDA doesn't capture what they enqueue."""
         with self._capturing, self._current():
             try:
                 return self._capture(work)
@@ -216,12 +216,15 @@ class CudaDriver(CudaCopies):
             finally:
                 self._captured.clear()
 
-    def _capture(self, work: Sequence[Callable[[Any], None]]) -> CudaGraph:
-        stream, mode = self._capture_stream, cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    def _capture(self, work: Sequence[Step]) -> CudaGraph:
+        streams = self._capture_streams
+        for branch in {0, *(step.branch for step in work)} - streams.keys():
+            streams[branch] = self._call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+        stream, mode = streams[0], cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
         self._call("cuStreamBeginCapture", stream, mode)  # finalizers that run here may free memory in this mode
         try:
-            for enqueue in work:
-                enqueue(stream)
+            for step in work:
+                step.enqueue(streams[step.branch])
         except BaseException:
             status, graph = cuda.cuStreamEndCapture(stream)
             if status == cuda.CUresult.CUDA_SUCCESS:
@@ -257,7 +260,7 @@ class CudaDriver(CudaCopies):
                 self._call("cuStreamDestroy", stream)
 
     def _repeated(self, stream: Any, work: Sequence[Callable[[Any], None]], times: int) -> Callable[[], float]:
-        graph = self.capture([*work] * times)
+        graph = self.capture([Step(enqueue) for enqueue in work] * times)
 
         def measure() -> float:
             start = self._record(stream, timing=True)
@@ -300,7 +303,8 @@ class CudaDriver(CudaCopies):
             self.close_blas()
             self._free_chunks()
             self._handles.close(self._call)
-            self._call("cuStreamDestroy", self._capture_stream)
+            for stream in self._capture_streams.values():
+                self._call("cuStreamDestroy", stream)
         self._closed = True
         self._release_unused()
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_backend_gpu.driver import Driver, LaunchArguments
+from xla_backend_gpu.driver import Driver, LaunchArguments, Step
 from xla_core.backend import DeviceFeatures, DeviceMemory, Event, HostBytes, Stream, StreamExecutor
 from xla_core.errors import InternalError, XlaError
 from xla_core.runtime import HostEvent, HostStream
@@ -270,21 +270,45 @@ class GpuStream(Stream):
 class GraphRecorder(GpuStream):
     """A stream that keeps the work that is enqueued on it, for a graph.
 
-    Attributes:
-        work: functions that enqueue it on a stream of the driver.
+    Args:
+        driver: the device's.
+        work: a list for the steps of the graph.
+        branch: the stream's number in the graph.
     """
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, work: list[Step], branch: int = 0) -> None:
         self.driver = driver
-        self.work: list[Callable[[Any], None]] = []
+        self._work, self._branch = work, branch
+
+    def branch(self, number: int) -> GraphRecorder:
+        """Returns the stream of a branch of the same graph."""
+        return GraphRecorder(self.driver, self._work, number)
 
     def _enqueue(
         self, work: Callable[[Any], None], microseconds: float = 0.0, is_short: Callable[[Any], bool] | None = None
     ) -> None:
-        self.work.append(work)
+        self._work.append(Step(work, self._branch))
+
+    def record(self, event: Event) -> None:
+        assert isinstance(event, GpuEvent)
+        point = event.point = _Point(self.driver)
+
+        def mark(queue: Any) -> None:
+            point.mark = self.driver.record(queue)
+
+        self._enqueue(mark)
+
+    def wait(self, event: Event) -> None:
+        assert isinstance(event, GpuEvent)
+        assert event.point is not None
+        point = event.point
+        self._enqueue(lambda queue: self.driver.wait(queue, point.mark))
+
+    def recover(self) -> None:
+        """A failure is that of the stream that runs the graph."""
 
     def close(self) -> None:
-        self.work.clear()
+        self._work.clear()
 
 
 class GpuExecutor(StreamExecutor):

@@ -47,6 +47,20 @@ class Function:
     handle: Any
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a graph.
+
+    Attributes:
+        enqueue: enqueues kernels, copies, fills or events on the stream that it takes.
+        branch: the number of the stream, from 0. Events order the steps of different streams, and in the end stream 0
+            waits for the others.
+    """
+
+    enqueue: Callable[[Any], None]
+    branch: int = 0
+
+
 class Driver(abc.ABC):
     """A device. Each driver has its own types of streams and events.
 
@@ -195,17 +209,14 @@ class Driver(abc.ABC):
     def call_blas(self, stream: Any, library: CublasLt, matmul: Matmul, places: Places, name: str) -> None:
         """See `multiply`."""
 
-    def capture(self, work: Sequence[Callable[[Any], None]]) -> Any:
-        """Returns a graph of kernels, copies and fills, which each function enqueues on the stream that it takes.
-
-        The kernels are loaded. The graph is freed when its last reference is dropped.
-        """
+    def capture(self, work: Sequence[Step]) -> Any:
+        """Returns a graph of steps. Their kernels are loaded. It is freed when its last reference is dropped."""
         return tuple(work)
 
     def launch_graph(self, stream: Any, graph: Any) -> None:
         """Enqueues the work of a graph."""
-        for enqueue in graph:
-            enqueue(stream)
+        for step in graph:
+            step.enqueue(stream)
 
     def seconds(self, work: Sequence[Callable[[Any], None]]) -> float:
         """Returns how long the device takes for kernels, copies and fills that it runs one after another.

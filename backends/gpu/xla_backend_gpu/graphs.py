@@ -7,10 +7,11 @@ import functools
 import threading
 import weakref
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 from xla_backend_gpu.device import GpuStream, GraphRecorder
-from xla_backend_gpu.driver import Driver
+from xla_backend_gpu.driver import Driver, Step
 from xla_backend_gpu.kernel import GpuKernel
 from xla_backend_gpu.matmul_thunk import HANDLERS, MatmulThunk
 from xla_core.runtime import ThunkExecutor, ThunkRun
@@ -29,14 +30,14 @@ class _Graph:
         self._lock = threading.Lock()
         self.captured: Any = None
 
-    def capture(self, driver: Driver, program: ThunkProgram, recorder: GraphRecorder) -> Any:
-        """Returns the driver's graph of a program's steps, of which the recorder has the work."""
+    def capture(self, driver: Driver, program: ThunkProgram, work: Sequence[Step]) -> Any:
+        """Returns the driver's graph of a program's steps. `work` enqueues them."""
         with self._lock:
             if self.captured is None:
                 for step in program.thunks:
                     if isinstance(step, KernelThunk) and isinstance(step.kernel, GpuKernel):
                         step.kernel.code.function(driver, step.kernel.name)  # nothing is loaded during the capture
-                self.captured = driver.capture(recorder.work)
+                self.captured = driver.capture(work)
             return self.captured
 
 
@@ -44,8 +45,8 @@ class GraphExecutor(ThunkExecutor):
     """Enqueues a program's steps, or launches them as one graph.
 
     The steps become a graph when all buffers have had their addresses before. If the same work is repeated, the same
-    memory is allocated again, as in a training loop with donated parameters. Programs with independent branches, and
-    programs with work on the host, have no graphs.
+    memory is allocated again, as in a training loop with donated parameters. Independent branches are branches of the
+    graph. Programs with work on the host have no graphs.
 
     Args:
         program, streams: see `ThunkExecutor`.
@@ -55,7 +56,7 @@ class GraphExecutor(ThunkExecutor):
     def __init__(self, program: ThunkProgram, *, streams: int, graphs: bool) -> None:
         super().__init__(program, HANDLERS, streams=streams)
         steps, kinds = program.thunks, (KernelThunk, CopyThunk, FillThunk, MatmulThunk)
-        can = not self.has_branches and len(steps) >= _LEAST and all(isinstance(step, kinds) for step in steps)
+        can = len(steps) >= _LEAST and all(isinstance(step, kinds) for step in steps)
         self._has_graphs = graphs and can
         self._lock = threading.Lock()
         self._graphs: weakref.WeakKeyDictionary[Driver, OrderedDict[Addresses, _Graph]] = weakref.WeakKeyDictionary()
@@ -75,9 +76,11 @@ class GraphExecutor(ThunkExecutor):
         if captured is not None:
             stream.launch_graph(lambda: captured)
             return
-        recorder = GraphRecorder(stream.driver)
-        super().enqueue_program(dataclasses.replace(run, stream=recorder))
-        stream.launch_graph(functools.partial(graph.capture, stream.driver, self.program, recorder))
+        work: list[Step] = []
+        recorder = GraphRecorder(stream.driver, work)
+        options = dataclasses.replace(run.options, further_stream=recorder.branch)
+        super().enqueue_program(dataclasses.replace(run, options=options, stream=recorder))
+        stream.launch_graph(functools.partial(graph.capture, stream.driver, self.program, work))
 
     def _known(self, driver: Driver, addresses: Addresses) -> _Graph | None:
         """Returns the graph for some addresses, or None if they were not seen recently."""

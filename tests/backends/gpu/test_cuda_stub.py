@@ -177,6 +177,38 @@ def test_a_program_with_its_buffers_where_they_were_is_a_graph(run: Run) -> None
     assert result(run(GRAPHS.replace("GRAPHS", "True"))) == [4 * 7, 2, 2, 2, 4 + 2]
 
 
+BRANCHES = """
+text = '''HloModule branches
+ENTRY main {
+  x = f32[20000] parameter(0)
+  y = f32[30000] parameter(1)
+  a = f32[20000] negate(x)
+  b = f32[30000] multiply(y, y)
+  ROOT t = (f32[20000], f32[30000]) tuple(a, b)
+}
+'''
+driver.failing.update(FAILING)
+executable = client.compile(text)
+arrays = [np.arange(n, dtype=np.float32) for n in (20000, 30000)]
+x, y = (client.buffer_from_host(array) for array in arrays)
+for _ in range(4):
+    a, b = executable.execute([x, y])
+    np.testing.assert_array_equal(np.asarray(a), -arrays[0])
+    np.testing.assert_array_equal(np.asarray(b), arrays[1] ** 2)
+    del a, b
+streams = [graph.streams for graph in driver.handles.values() if isinstance(graph, driver.Graph)]
+print(json.dumps([driver.calls.get("cuGraphLaunch", 0), streams]))
+"""
+
+
+@pytest.mark.parametrize(("failing", "launched"), [({}, [3, [2]]), ({"cuGraphInstantiateWithFlags": 801}, [0, []])])
+def test_independent_branches_of_a_program_are_those_of_its_graph(
+    run: Run, failing: dict[str, int], launched: list[object]
+) -> None:
+    """Where the graph can't be made, its steps run one after another."""
+    assert result(run(BRANCHES.replace("FAILING", repr(failing)))) == launched
+
+
 HELD = """
 import threading
 gate, emulated = threading.Event(), driver.devices[0].emulated

@@ -112,6 +112,12 @@ class Capture:
         self.mode, self.thread, self.valid = mode, threading.get_ident(), True
 
     @property
+    def joined(self) -> bool:
+        """Whether the stream that the capture began on waits for all that was captured on the others."""
+        known = self.origin.known
+        return all(known.get(stream, 0) >= stream.captured for stream in self.open)
+
+    @property
     def forbids(self) -> bool:
         """Whether this thread may not call what is unsafe during a capture."""
         return self.mode == GLOBAL or (self.mode == THREAD_LOCAL and self.thread == threading.get_ident())
@@ -122,10 +128,22 @@ class Stream:
         self.device = device
         self.queue = device.emulated.create_stream(device.executor)
         self.capture: Capture | None = None
+        self.captured = 0  # steps, and events that the stream waited for
+        self.known: dict[Stream, int] = {}  # the steps of streams that this one waited for
+
+    def see(self, known: dict[Stream, int]) -> None:
+        """Lets later steps wait for others."""
+        for stream, count in known.items():
+            self.known[stream] = max(self.known.get(stream, 0), count)
+
+    def step(self) -> None:
+        self.captured += 1
+        self.known[self] = self.captured
 
     def enqueue(self, work: Callable[[Any], None]) -> None:
         """Runs a function of the device's queue, which enqueues work; or keeps it for a graph."""
         if self.capture is not None:
+            self.step()
             self.capture.nodes.append(work)
         else:
             work(self.queue)
@@ -150,16 +168,18 @@ class Event(OfContext):
         self.time = 0.0  # when it was reached
         self.recorded: Any = None
         self.device: Device | None = None
-        self.capture: tuple[Capture, Stream] | None = None
+        self.capture: tuple[Capture, dict[Stream, int]] | None = None
 
     def reach(self) -> None:
         self.time = time.perf_counter()
 
 
 class Graph(OfContext):
-    def __init__(self, nodes: list[Callable[[Any], None]]) -> None:
+    """What was captured, and on how many streams."""
+
+    def __init__(self, nodes: list[Callable[[Any], None]], streams: int) -> None:
         super().__init__()
-        self.nodes = nodes
+        self.nodes, self.streams = nodes, streams
 
 
 class Code(OfContext):
@@ -558,10 +578,13 @@ def cuStreamWaitEvent(stream, event, flags):
     own, awaited = take(stream, Stream), take(event, Event)
     require(not flags)
     if awaited.capture is not None:
-        capture, _ = awaited.capture
+        capture, known = awaited.capture
         require(own.capture in (None, capture), CAPTURE_INVALIDATED)
-        own.capture = capture
-        capture.open.add(own)
+        if own.capture is None:
+            own.capture, own.captured, own.known = capture, 0, {}
+            capture.open.add(own)
+        own.see(known)
+        own.step()
         return
     require(own.capture is None, CAPTURE_INVALIDATED)
     if awaited.recorded is not None:
@@ -584,7 +607,7 @@ def cuEventDestroy(event):
 def cuEventRecord(event, stream):
     mark, own = take(event, Event), take(stream, Stream)
     mark.device = own.device
-    mark.capture = None if own.capture is None else (own.capture, own)
+    mark.capture = None if own.capture is None else (own.capture, dict(own.known))
     if own.capture is None:
         if mark.timing:
             own.device.emulated._enqueue(own.queue, mark.reach, "time")
@@ -709,7 +732,7 @@ def connect_cublas(path: str) -> ctypes.CDLL:
 def cuStreamBeginCapture(stream, mode):
     own = take(stream, Stream)
     require(mode in (GLOBAL, THREAD_LOCAL, RELAXED) and own.capture is None, CAPTURE_UNSUPPORTED)
-    own.capture = Capture(own, mode)
+    own.capture, own.captured, own.known = Capture(own, mode), 0, {}
 
 
 @function(c_void_p, POINTER(c_void_p))
@@ -717,18 +740,18 @@ def cuStreamEndCapture(stream, graph):
     own = take(stream, Stream)
     capture = own.capture
     require(capture is not None and capture.origin is own, CAPTURE_UNSUPPORTED)
-    unjoined = capture.open - {own}
     for joined in capture.open:
         joined.capture = None
     require(capture.valid, CAPTURE_INVALIDATED)
-    require(not unjoined, CAPTURE_UNJOINED)
-    graph[0] = new(Graph(capture.nodes))
+    require(capture.joined, CAPTURE_UNJOINED)
+    graph[0] = new(Graph(capture.nodes, len(capture.open)))
 
 
 @function(POINTER(c_void_p), c_void_p, c_uint64)
 def cuGraphInstantiateWithFlags(executable, graph, flags):
     require(not flags)
-    executable[0] = new(Graph(list(take(graph, Graph).nodes)))
+    made = take(graph, Graph)
+    executable[0] = new(Graph(list(made.nodes), made.streams))
 
 
 @function(c_void_p, c_void_p)
