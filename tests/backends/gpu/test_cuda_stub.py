@@ -214,7 +214,7 @@ import threading
 gate, emulated = threading.Event(), driver.devices[0].emulated
 launch = emulated.launch
 def held(queue, *rest):
-    emulated._enqueue(queue, gate.wait, "held")
+    emulated.later(queue, gate.wait, "held")
     launch(queue, *rest)
 """
 

@@ -18,16 +18,18 @@ import threading
 import time
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
 import numpy as np
 from xla_backend_gpu.driver import Function, LaunchArguments
 from xla_backend_gpu.emulated_driver import EmulatedDriver
-from xla_backend_gpu.emulator import EmulatorFault, Memory, Module
+from xla_backend_gpu.emulator import EmulatorFault, Memory
 
+from xla_core.backend import StreamExecutor
 from xla_core.errors import XlaError
+from xla_core.runtime import HostStream
 
 STARTED = int(os.environ.get("XLA_TEST_CUDA_STARTED", 0))  # the status of cuInit
 MEMORY = int(os.environ.get("XLA_TEST_CUDA_MEMORY", 1 << 28))
@@ -83,6 +85,16 @@ def require(condition: object, status: int = INVALID_VALUE) -> None:
         raise Failure(status)
 
 
+class Emulated(EmulatedDriver):
+    """An emulated device that does nothing in a caller's thread, as a GPU."""
+
+    def create_stream(self, executor: StreamExecutor) -> HostStream:
+        return HostStream(executor, executor.device_name, inline=False)
+
+    def later(self, queue: HostStream, work: Callable[[], None], name: str) -> None:
+        self._enqueue(queue, work, name, float("inf"))
+
+
 class Device:
     """A device and its primary context, whose handle is a number."""
 
@@ -92,7 +104,7 @@ class Device:
         self.open()
 
     def open(self) -> None:
-        self.emulated = EmulatedDriver(MEMORY)
+        self.emulated = Emulated(MEMORY)
         self.peers: set[int] = set()  # the other devices that may access this one's memory
         self.emulated.memory.base += self.ordinal << 40
         self.executor: Any = types.SimpleNamespace(device_name=f"stub:{self.ordinal}")  # as far as a stream asks
@@ -185,9 +197,9 @@ class Graph(OfContext):
 class Code(OfContext):
     """A module. `running` is the number of its kernels that are enqueued."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, kernels: Mapping[str, Function]) -> None:
         super().__init__()
-        self.module, self.running, self.loaded = module, 0, True
+        self.kernels, self.running, self.loaded = kernels, 0, True
         self.counting = threading.Lock()
 
     def count(self, change: int) -> None:
@@ -494,7 +506,7 @@ def cuMemcpyHtoDAsync(target, source, size, stream):
     own, data = take(stream, Stream), _pinned(source, size)
     memory = own.device.emulated.memory
     memory.view(target, size)
-    own.enqueue(lambda queue: own.device.emulated._enqueue(queue, lambda: memory.write(target, data), "HtoD"))
+    own.enqueue(lambda queue: own.device.emulated.later(queue, lambda: memory.write(target, data), "HtoD"))
 
 
 @function(c_void_p, c_uint64, c_size_t, c_void_p)
@@ -506,7 +518,7 @@ def cuMemcpyDtoHAsync(target, source, size, stream):
     def copy() -> None:
         data[...] = memory.view(source, size)
 
-    own.enqueue(lambda queue: own.device.emulated._enqueue(queue, copy, "DtoH"))
+    own.enqueue(lambda queue: own.device.emulated.later(queue, copy, "DtoH"))
 
 
 @function(c_uint64, c_uint64, c_size_t, c_void_p)
@@ -516,7 +528,7 @@ def cuMemcpyDtoDAsync(target, source, size, stream):
     to, at = (owner(own.device, address) for address in (target, source))
     to.view(target, size)
     at.view(source, size)
-    own.enqueue(lambda queue: own.device.emulated._enqueue(queue, lambda: to.write(target, at.view(source, size)), "D"))
+    own.enqueue(lambda queue: own.device.emulated.later(queue, lambda: to.write(target, at.view(source, size)), "D"))
 
 
 def owner(mine: Device, address: int) -> Memory:
@@ -610,7 +622,7 @@ def cuEventRecord(event, stream):
     mark.capture = None if own.capture is None else (own.capture, dict(own.known))
     if own.capture is None:
         if mark.timing:
-            own.device.emulated._enqueue(own.queue, mark.reach, "time")
+            own.device.emulated.later(own.queue, mark.reach, "time")
         mark.recorded = own.device.emulated.record(own.queue)
 
 
@@ -648,7 +660,8 @@ def cuModuleLoadData(module, image):
     images.append(ctypes.string_at(image, 4))
     known = [ptx for cubin, ptx in cubins.items() if ctypes.string_at(image, len(cubin)) == cubin]
     try:
-        loaded = Module(known[0] if known else ctypes.string_at(image).decode(), engine="fast")
+        ptx = known[0] if known else ctypes.string_at(image).decode()
+        loaded = current().emulated.load(ptx, "fast")
     except (UnicodeDecodeError, XlaError):
         raise Failure(INVALID_PTX) from None
     module[0] = new(Code(loaded))
@@ -669,7 +682,7 @@ def cuModuleUnload(module):
 @function(POINTER(c_void_p), c_void_p, c_char_p)
 def cuModuleGetFunction(found, module, name):
     loaded = take(module, Code)
-    require(name.decode() in loaded.module.kernels, NOT_FOUND)
+    require(name.decode() in loaded.kernels, NOT_FOUND)
     found[0] = new(Function(name.decode(), loaded))
 
 
@@ -678,7 +691,8 @@ def cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, e
     own, chosen = take(stream, Stream), take(kernel, Function)
     require(not extra and 0 < bx * by * bz <= 1024 and 0 < gx < 1 << 31 and 0 < gy * gz < 1 << 32)
     code: Code = chosen.handle
-    sizes = [parameter.size for parameter in code.module.kernels[chosen.name].parameters]
+    kernel = code.kernels[chosen.name]
+    sizes = [parameter.size for parameter in kernel.handle.module.kernels[chosen.name].parameters]
     require(set(sizes) <= {8})
     values = tuple(ctypes.cast(parameters[n], POINTER(c_uint64))[0] for n in range(len(sizes)))
     launch = LaunchArguments((gx, gy, gz), (bx, by, bz), shared, values)
@@ -687,8 +701,8 @@ def cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, e
     def run(queue: Any) -> None:
         undefined(not code.loaded, f"{chosen.name} is launched after its module was unloaded")
         code.count(1)
-        emulated.launch(queue, Function(chosen.name, code.module), launch)
-        emulated._enqueue(queue, lambda: code.count(-1), "counted")
+        emulated.launch(queue, kernel, launch)
+        emulated.later(queue, lambda: code.count(-1), "counted")
 
     own.enqueue(run)
 
@@ -715,7 +729,7 @@ def connect_cublas(path: str) -> ctypes.CDLL:
             own = take(stream, Stream)
             emulated = own.device.emulated
             run = functools.partial(library.cublaslt_stub_run, c_void_p(job))
-            own.enqueue(lambda queue: emulated._enqueue(queue, run, "cuBLASLt"))
+            own.enqueue(lambda queue: emulated.later(queue, run, "cuBLASLt"))
         except Failure:
             return 13  # CUBLAS_STATUS_EXECUTION_FAILED
         return OK
