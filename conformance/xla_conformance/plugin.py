@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ import pytest
 
 import xla_core as xla
 from xla_conformance.claims import ClaimingClient
+from xla_conformance.device.processes import own_temporary_folder
 from xla_conformance.invariants import Invariants, own_standard_output
 from xla_conformance.subjects import set_device_count
 from xla_core.backend import BackendSpec, Platform, Stream, StreamExecutor, backends, load_backend
@@ -133,6 +135,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     own_standard_output()
+    config.add_cleanup(functools.partial(shutil.rmtree, own_temporary_folder(), ignore_errors=True))
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's command in the background ignores it
     config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")

@@ -1,4 +1,4 @@
-"""Finds resources that hundreds of runs leave behind: device memory, host memory, threads, files, objects."""
+"""Finds what hundreds of runs leave behind: device memory, host memory, threads, processes, files, objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xla_conformance.device.processes import native_bytes, open_files, resident_bytes, thread_count
+from xla_conformance.device.processes import (
+    child_processes,
+    native_bytes,
+    open_files,
+    resident_bytes,
+    temporary_files,
+    thread_count,
+)
 from xla_core import Buffer, Client
 from xla_core.backend import Communicator, DeviceMemory, Event, Executable, Stream
 from xla_core.hlo import HloModule
@@ -43,7 +50,9 @@ def _meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict
     few = runs // 20  # the pool grows by a block whenever more work than ever before is in flight
     held = {
         "open files": _Held(open_files(), 1),
+        "temporary files": _Held(temporary_files(), 1),
         "threads": _Held(thread_count(), 1),
+        "child processes": _Held(child_processes(), 1),
         "Python objects": _Held(sum(types.values()), runs // 2),
         "bytes of the C library": _Held(native_bytes(), runs * native_each),
         **{f"objects of {k.__name__}": _Held(_count(types, k), 1) for k in _KINDS},

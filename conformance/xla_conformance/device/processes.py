@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import tempfile
 import threading
 from pathlib import Path
+
+_OWN_FOLDER = "xla-suite-"
 
 
 def thread_count() -> int:
@@ -18,6 +22,30 @@ def open_files() -> int:
     """The number of files that this process has open; 0 where the system doesn't tell."""
     files = Path("/proc/self/fd")
     return len(os.listdir(files)) if files.exists() else 0
+
+
+def child_processes() -> int:
+    """The number of processes that this one has started and that are still there; 0 where the system doesn't tell."""
+    parents = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            parents.append(int(file.read_text().rpartition(")")[2].split()[1]))
+    return parents.count(os.getpid())
+
+
+def own_temporary_folder() -> Path:
+    """Makes a folder for the temporary files of this process, its native code and the processes that it starts."""
+    folder = tempfile.mkdtemp(prefix=_OWN_FOLDER)
+    tempfile.tempdir = os.environ["TMPDIR"] = folder
+    return Path(folder)
+
+
+def temporary_files() -> int:
+    """The number of files in the folder for temporary files; 0 if other processes use it too."""
+    folder = Path(tempfile.gettempdir())
+    if not folder.name.startswith(_OWN_FOLDER):
+        return 0
+    return sum(len(folders) + len(files) for _, folders, files in os.walk(folder))
 
 
 def resident_bytes() -> int:

@@ -110,7 +110,7 @@ class WorkerProcess:
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     pass_fds=[commands, writer],
-                    env=_environment() | {patience.VARIABLE: str(suite.patience)},
+                    env=_environment() | {patience.VARIABLE: str(suite.patience), "TMPDIR": str(self._folder)},
                     cwd=self._folder,
                     start_new_session=True,  # Ctrl-C reaches the parent alone, and the whole group can be killed
                 )

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
+import shutil
+import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 
 import pytest
 from xla_conformance.device.leaks import require_nothing_left
+from xla_conformance.device.processes import own_temporary_folder
 
 from tests.fresh_process import in_fresh_process
 from xla_core import Client
@@ -51,6 +56,33 @@ def test_a_block_of_the_c_library_that_each_run_leaves_is_found() -> None:
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
     with Client("template") as client, pytest.raises(AssertionError, match="bytes of the C library"):
         require_nothing_left(client, lambda: malloc(64), "doing nothing", runs=RUNS)
+
+
+@in_fresh_process
+def test_temporary_files_that_runs_leave_are_found() -> None:
+    folder = own_temporary_folder()
+    try:
+        with Client("template") as client, pytest.raises(AssertionError, match="temporary files"):
+            require_nothing_left(client, lambda: os.close(tempfile.mkstemp()[0]), "doing nothing", runs=RUNS)
+    finally:
+        shutil.rmtree(folder)
+
+
+@in_fresh_process
+def test_processes_that_runs_leave_are_found() -> None:
+    runs = itertools.count()
+    started: list[subprocess.Popen[bytes]] = []
+
+    def work() -> None:
+        if next(runs) % 50 == 0:
+            started.append(subprocess.Popen(["sleep", "1000"]))
+
+    try:
+        with Client("template") as client, pytest.raises(AssertionError, match="child processes"):
+            require_nothing_left(client, work, "doing nothing", runs=RUNS)
+    finally:
+        for process in started:
+            process.kill()
 
 
 @in_fresh_process

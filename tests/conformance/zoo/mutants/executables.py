@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
+import subprocess
+import tempfile
 import time
 
 import numpy as np
@@ -291,6 +294,21 @@ class WritesToConstants(Compiler):
                     values = instruction.literal.value
                     ctypes.memset(values.__array_interface__["data"][0], 0, values.nbytes)
         return super().run_hlo_passes(module, options, executor)
+
+
+@says("compiler.run-backend", "Each compilation leaves a temporary file.", select="test_compilations_leave_nothing")
+class LeavesTemporaryFiles(Compiler):
+    def run_backend(self, module, options, executor=None):
+        os.close(tempfile.mkstemp(suffix=".s")[0])
+        return super().run_backend(module, options, executor)
+
+
+@says("compiler.run-backend", "Some compilations leave a process.", select="test_compilations_leave_nothing")
+class LeavesProcesses(Compiler):
+    def run_backend(self, module, options, executor=None):
+        if next(_turns) % 20 == 0:
+            subprocess.Popen(["sleep", "300"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        return super().run_backend(module, options, executor)
 
 
 @says("executable.artifact-hlo", "There is no artifact `hlo`.")
