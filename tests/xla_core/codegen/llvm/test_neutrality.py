@@ -213,3 +213,11 @@ def test_what_an_unfinished_abi_lacks_is_an_error_and_no_wrong_code(abi: GpuAbi,
     )
     with pytest.raises(FailedPreconditionError, match=lacks):
         KernelEmitter(abi).emit(module.entry.root)
+
+
+@pytest.mark.parametrize(("threads", "lanes"), [(64, 64), (128, 64), (192, 64), (96, 32), (512, 32)])
+def test_blocks_of_lone_threads_have_no_more_threads_than_the_target_allows(threads: int, lanes: int) -> None:
+    abi = Counted()
+    abi.parallel = ParallelModel(threads=threads, lanes=lanes)
+    KernelEmitter(abi).emit(fuse(lambda c, x: c.add("add", x, x), f32(100000)))
+    assert abi.block_threads == min(threads, 256)
