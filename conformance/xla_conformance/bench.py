@@ -31,8 +31,12 @@ class WatchedAllocator(Allocator):
 
     Memory gets a pattern when it is allocated and another one when it is freed, both in the order of the stream, and
     freed memory is handed out again at once. So an execution that expects zeros, or that frees memory before it has
-    enqueued the last use, computes wrong results. A canary follows each block: the end of the same allocation, or an
-    allocation of its own where the device has no `memory_slices`.
+    enqueued the last use, computes wrong results. A canary is before each block, and one is behind it: the ends of the
+    same allocation. Where the device has no `memory_slices`, the one behind is an allocation of its own, and there is
+    none before.
+
+    Args:
+        alignment: that of blocks, in bytes. If it is not known, 0, there is no canary before a block.
 
     Attributes:
         live: the memory that was allocated and not freed, by id.
@@ -42,8 +46,9 @@ class WatchedAllocator(Allocator):
         strange: memory that was freed and is not live.
     """
 
-    def __init__(self, executor: StreamExecutor, stream: Stream) -> None:
+    def __init__(self, executor: StreamExecutor, stream: Stream, alignment: int = 0) -> None:
         self.executor, self.stream = executor, stream
+        self._before = -(-_CANARY_BYTES // alignment) * alignment if alignment else 0
         self.live: dict[int, DeviceMemory] = {}
         self.sizes: list[int] = []
         self.fail_at: int | None = None
@@ -70,15 +75,19 @@ class WatchedAllocator(Allocator):
             return memory
 
     def _new(self, size: int, memory_space: int) -> DeviceMemory:
-        """A block and its canary."""
+        """A block and its canaries."""
         size = max(size, 1)
         if self.executor.features.memory_slices:
-            whole = self._from_device(size + _CANARY_BYTES, memory_space)
-            memory, canary = whole.slice(0, size), whole.slice(size, _CANARY_BYTES)
+            whole = self._from_device(self._before + size + _CANARY_BYTES, memory_space)
+            memory = whole.slice(self._before, size)
+            ends = (self._before - _CANARY_BYTES, self._before + size)[not self._before :]
+            canaries = [whole.slice(end, _CANARY_BYTES) for end in ends]
         else:
             memory, canary = (self._from_device(n, memory_space) for n in (size, _CANARY_BYTES))
-        self.stream.memset(canary, _CANARY)
-        self._canaries.append(canary)
+            canaries = [canary]
+        for canary in canaries:
+            self.stream.memset(canary, _CANARY)
+        self._canaries += canaries
         return memory
 
     def _from_device(self, size: int, memory_space: int) -> DeviceMemory:
@@ -130,7 +139,8 @@ class ExecutableBench:
         self.executor: StreamExecutor = device.executor
         self.platform = device.platform
         self.stream = self.executor.create_stream()
-        self.allocator = WatchedAllocator(self.executor, self.stream)
+        alignment = self.platform.compiler.target_config.alignment.allocation
+        self.allocator = WatchedAllocator(self.executor, self.stream, alignment)
         self.parameters, self.results = self.executable.parameter_shapes, self.executable.result_shapes
         module = self.executable.module
         self._held: dict[int, DeviceMemory] = {}
