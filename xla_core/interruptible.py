@@ -20,6 +20,7 @@ T = TypeVar("T")
 _SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it, so the wait is cut into pieces
 _IMPORT_SECONDS = 0.005
 _FORK_SECONDS = 30.0  # the longest wait of a fork for imports, as one may wait for the fork; a busy machine needs ten
+_FREE_ROUNDS = 10  # looks at the stacks in sequence that find no import, where a look takes longer than the GIL is kept
 _STACK_BYTES = 16 << 20  # more than the stack of a thread
 
 
@@ -203,14 +204,17 @@ def _before_fork() -> None:
         return
     loaded = _LOCKED_AT_FORK.keys() & sys.modules
     deadline = time.monotonic() + _FORK_SECONDS
-    while time.monotonic() < deadline:
+    free = 0
+    while time.monotonic() < deadline and free < _FREE_ROUNDS:
         time.sleep(_IMPORT_SECONDS / 50)
-        # As in `_end`: the other threads stand still while this one keeps the GIL that it has just got.
+        # As in `_end`: the other threads stand still while this one keeps the GIL that it has just got. Where a look
+        # at all stacks takes longer, several of them say that the locks are probably free.
         began = time.perf_counter()
         here = threading.get_ident()
         busy = any(_holds_a_lock(frame) for thread, frame in _innermost_frames().items() if thread != here)
         if not busy and time.perf_counter() - began < sys.getswitchinterval() / 4:
             break
+        free = 0 if busy else free + 1
     for name in (_LOCKED_AT_FORK.keys() & sys.modules) - loaded:  # their own functions come too late for this fork
         operator.attrgetter(_LOCKED_AT_FORK[name])(sys.modules[name])()
 

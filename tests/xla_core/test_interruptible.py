@@ -340,3 +340,28 @@ def test_a_fork_does_not_wait_for_imports_of_others(tmp_path: Path, monkeypatch:
     del sys.modules["gated"]
     assert os.waitpid(child, 0)[1] == 0
     assert waited < interruptible._FORK_SECONDS
+
+
+def test_a_fork_does_not_wait_for_threads_with_deep_stacks() -> None:
+    """A look at many stacks takes longer than a thread keeps the GIL."""
+    gate = threading.Event()
+
+    def wait(depth: int) -> None:
+        if depth:
+            wait(depth - 1)
+        else:
+            gate.wait(60)
+
+    threads = [threading.Thread(target=wait, args=(100,)) for _ in range(64)]
+    for thread in threads:
+        thread.start()
+    start = time.monotonic()
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    waited = time.monotonic() - start
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert waited < interruptible._FORK_SECONDS / 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from xla_core.backend.device_memory import DeviceMemory
@@ -51,18 +51,18 @@ class DeviceProgram:
         non_donatable: Collection[int] = (),
         ends: list[Event] | None = None,
         attempt: int = 0,
+        originals: Mapping[int, Buffer] | None = None,
     ) -> tuple[Buffer, ...]:
         """Enqueues one execution and returns its results. This is the hot path of every call.
 
         The event of the execution's end is appended to `ends`. `attempt` is the number of attempts before this one,
-        which found too little memory.
+        which found too little memory, and `originals` the caller's buffers of which they copied arguments.
         """
         if arguments.__class__ is not list or len(arguments) != self.count:
             self._check_count(arguments)
         device = self.device
         if device.dead is not None:
             raise device.dead.with_traceback(None)
-        given, originals = arguments, dict[int, Buffer]()
         for argument, shape in zip(arguments, self.shapes, strict=True):
             if argument.__class__ is not Buffer or argument.shape is not shape or argument.device is not device:
                 arguments, originals = self._adapted(arguments)  # may wait for a value, so the lock is not held
@@ -88,7 +88,7 @@ class DeviceProgram:
                     memories.append(memory)
                 if self.donated:
                     results = self._run_donating(arguments, memories, run_options or self.run_options, non_donatable)
-                    self._give_up_originals(originals, non_donatable)
+                    self._give_up_originals(originals or {}, non_donatable)
                 else:
                     results = self.execute(run_options or self.run_options, memories)
             except ShortageError as error:  # nothing is enqueued
@@ -101,7 +101,7 @@ class DeviceProgram:
                 argument.add_usage(done)
         if shortage is not None:
             device.allocator.make_room(shortage, attempt)
-            return self.run(given, run_options, non_donatable, ends, attempt + 1)
+            return self.run(arguments, run_options, non_donatable, ends, attempt + 1, originals)
         if ends is not None:
             ends.append(done)
         event = None if done is _READY else done
@@ -158,7 +158,7 @@ class DeviceProgram:
                         arguments[index].give_up(f"donated to {self.name}", memory_taken=index not in copies)
         return results
 
-    def _give_up_originals(self, originals: dict[int, Buffer], non_donatable: Collection[int]) -> None:
+    def _give_up_originals(self, originals: Mapping[int, Buffer], non_donatable: Collection[int]) -> None:
         """Ends the buffers of the caller whose copies, in another place or layout, were donated in their place."""
         for index, original in originals.items():
             if index in self.donated and index not in non_donatable:

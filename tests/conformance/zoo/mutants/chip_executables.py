@@ -24,37 +24,30 @@ class OneParameterBlock(HloKernel):
         stream.enqueue(lambda: self._run(stream, self.block))
 
 
-class _WritesBeside(HloKernel):
-    """Writes zeros beside the bytes of its results."""
+class _WritesBehind(HloKernel):
+    """Writes zeros behind the bytes of its results."""
 
-    def beside(self, size: int) -> tuple[int, int]:
-        """Returns where the zeros begin, from the beginning of the result on, and how many bytes they are."""
+    def bytes_behind(self, size: int) -> int:
         raise NotImplementedError
 
     def _run(self, stream, arguments):
         super()._run(stream, arguments)
         for memory, shape in zip(arguments[len(self.operand_shapes) :], self.result_shapes, strict=True):
-            offset, count = self.beside(array_size_bytes(shape))
-            if memory.offset + offset >= 0:
-                stream.fill(DeviceMemory(memory.handle, count, memory.offset + offset, memory.memory_space), 0)
+            size = array_size_bytes(shape)
+            behind = DeviceMemory(memory.handle, self.bytes_behind(size), memory.offset + size, memory.memory_space)
+            stream.fill(behind, 0)
 
 
 @_computes("kernel.arguments", "Kernels write whole vectors of 16 bytes, over the end of a result.")
-class WholeVectors(_WritesBeside):
-    def beside(self, size):
-        return size, -size % 16
+class WholeVectors(_WritesBehind):
+    def bytes_behind(self, size):
+        return -size % 16
 
 
 @_computes("kernel.arguments", "Kernels of more than a KiB write one word too many.")
-class OneWordTooMany(_WritesBeside):
-    def beside(self, size):
-        return size, 4 if size > 1024 else 0
-
-
-@_computes("kernel.arguments", "A loop that runs backwards ends one word before the results of more than a KiB.")
-class OneWordTooEarly(_WritesBeside):
-    def beside(self, size):
-        return -4, 4 if size > 1024 else 0
+class OneWordTooMany(_WritesBehind):
+    def bytes_behind(self, size):
+        return 4 if size > 1024 else 0
 
 
 @_runs("executable.run", "From the third run on, a recorded graph runs with the addresses of the second run.")

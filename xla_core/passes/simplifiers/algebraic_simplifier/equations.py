@@ -96,7 +96,8 @@ class _Term:
             uniform = uniform_value(constant)
             assert uniform is not None
             with np.errstate(all="ignore"):
-                return b.constant(np.negative(uniform), constant.shape)
+                negated = np.negative(uniform).astype(uniform.dtype)  # numpy has 2 and 4 bits as int8
+            return b.constant(negated, constant.shape)
         operands = [term.build(found, b) for term in self.operands]
         if self.name == "op":
             return b.add(i.opcode, *operands, **i.attributes)
