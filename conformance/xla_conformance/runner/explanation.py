@@ -60,9 +60,12 @@ def lacks_room(error: BaseException) -> bool:
     """Whether the suite's own code could not write a file, as this machine has no room for it."""
     if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
         return False
-    frames = (Path(frame.filename) for frame in reversed(traceback.extract_tb(error.__traceback__)))
-    own = next((f for f in frames if not any(f.is_relative_to(library) for library in _LIBRARIES)), Path())
-    return own.is_relative_to(_SUITE)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if Path(frame.filename).is_relative_to(_SUITE):  # perhaps within a library's folder, as site-packages may be
+            return True
+        if not any(Path(frame.filename).is_relative_to(library) for library in _LIBRARIES):
+            return False
+    return False
 
 
 def save_failure(failure: Failure, folder: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import xla_conformance
 from xla_conformance.failures import Failure
+from xla_conformance.runner import explanation
 from xla_conformance.runner.explanation import Explanation, explain, lacks_room, save_failure
 
 from xla_core.errors import InternalError
@@ -86,6 +88,18 @@ def test_a_failure_is_saved(tmp_path: Path) -> None:
     ("file", "lacks"), [(Path(xla_conformance.__file__).parent / "x.py", True), ("driver.py", False)]
 )
 def test_a_full_disk_is_the_suites_own_error_where_the_suite_writes(file: Path | str, lacks: bool) -> None:
+    _write_to_full_disk(file, lacks)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+def test_a_suite_in_a_folder_of_libraries_is_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where site-packages lies in the standard library's folder."""
+    suite = Path(xla_conformance.__file__).parent
+    monkeypatch.setattr(explanation, "_LIBRARIES", (suite.parent, Path(os.__file__).parent))
+    _write_to_full_disk(suite / "x.py", lacks=True)
+
+
+def _write_to_full_disk(file: Path | str, lacks: bool) -> None:
     with pytest.raises(OSError, match="No space left") as caught:
         exec(compile("Path('/dev/full').write_text('x' * 100_000)", file, "exec"), {"Path": Path})
     assert lacks_room(caught.value) is lacks

@@ -139,7 +139,7 @@ def _drop_known_errors() -> None:
         try:
             token.block_until_ready()
         except Exception as error:
-            if any(known in str(error) for known in errors_of_values):
+            if any(known and known in str(error) for known in errors_of_values):
                 del tokens[device]
 
 
