@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cuda.bindings import driver as cuda
@@ -44,6 +44,7 @@ class CudaContext(Driver):
         self._recent: deque[str] = deque(maxlen=_RECENT)
         self._handles = Handles()
         self._streams = set[int]()  # the open ones
+        self._capture_streams: Mapping[int, Any] = {}  # by branch; replaced, as other threads read it without a lock
 
     # -- calls -------------------------------------------------------------------------------------------------------
 
@@ -73,8 +74,13 @@ class CudaContext(Driver):
 
     def record(self, stream: Any) -> CudaEvent:
         with self._current():
-            self._handles.release(self._call, self._streams)
+            if not self._captures(stream):
+                self._handles.release(self._call, self._streams)
             return self._record(stream)
+
+    def _captures(self, stream: Any) -> bool:
+        """Tells whether the stream is one that captures graphs."""
+        return any(stream is capturing for capturing in self._capture_streams.values())
 
     def _record(self, stream: Any, *, timing: bool = False) -> CudaEvent:
         event = self._handles.event(self._call, timing=timing)

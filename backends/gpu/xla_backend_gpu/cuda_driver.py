@@ -52,7 +52,6 @@ class CudaDriver(CudaCopies):
         self._retained = [self._context]  # empty once the context is given back
         self._in_use = deque[int]()  # a 1 for each memory, which may be in use for longer than the device is open
         self._captured = list[CudaModule]()  # the modules of the graph that is being captured
-        self._capture_streams = dict[int, Any]()  # by branch
         self._capturing = threading.Lock()
         self._pool: Any = None  # one of our own, because the device's default pool is the whole process's
         with self._current():
@@ -169,7 +168,7 @@ class CudaDriver(CudaCopies):
         module: CudaModule = function.handle.module
         with self._current():
             self._recent.append(function.name)
-            if any(stream is capturing for capturing in self._capture_streams.values()):
+            if self._captures(stream):
                 self._captured.append(module)
             else:
                 module.streams.add(int(stream))
@@ -217,9 +216,10 @@ class CudaDriver(CudaCopies):
                 self._captured.clear()
 
     def _capture(self, work: Sequence[Step]) -> CudaGraph:
+        for branch in {0, *(step.branch for step in work)} - self._capture_streams.keys():
+            made = self._call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            self._capture_streams = {**self._capture_streams, branch: made}
         streams = self._capture_streams
-        for branch in {0, *(step.branch for step in work)} - streams.keys():
-            streams[branch] = self._call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
         stream, mode = streams[0], cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
         self._call("cuStreamBeginCapture", stream, mode)  # finalizers that run here may free memory in this mode
         try:

@@ -294,6 +294,68 @@ print(json.dumps([driver.calls.get(name, 0) for name in names]))
     assert result(run(program)) == [1, 3, 1]
 
 
+def test_nothing_is_destroyed_during_a_capture_of_branches(run: Run) -> None:
+    """The capture records events between its branches, and a record destroys what has lost its owner otherwise."""
+    program = """
+old = client.compile(CHAIN)
+old(X)
+dropped = [old]
+del old
+capturing, destroyed = set(), {True: [], False: []}
+def wrap(name, before):
+    function, signature, context = driver.functions[name]
+    def called(*arguments):
+        before(name)
+        function(*arguments)
+    driver.functions[name] = called, signature, context
+def begin(name):
+    capturing.add(threading.get_ident())
+    dropped.clear()
+    gc.collect()
+wrap("cuStreamBeginCapture", begin)
+wrap("cuStreamEndCapture", lambda name: capturing.clear())
+for name in ("cuModuleUnload", "cuGraphExecDestroy", "cuEventDestroy"):
+    wrap(name, lambda name: destroyed[threading.get_ident() in capturing].append(name))
+"""
+    check = "print(json.dumps([destroyed[True], 'cuModuleUnload' in destroyed[False]]))"
+    branches = BRANCHES.replace("FAILING", "{}")
+    assert result(run(f"import threading\n{program}{branches}{check}")) == [[], True]
+
+
+def test_a_kernel_is_launched_while_another_thread_captures(run: Run) -> None:
+    """At each line of a launch, a graph with one more branch is captured, which adds a stream for it."""
+    program = """
+import itertools
+import os
+import sys
+import threading
+from xla_backend_gpu.driver import Step
+own = client.platform.executor(0).driver
+launch, launched = own.launch, []
+def kept(*arguments):
+    launched.append(arguments)
+    launch(*arguments)
+own.launch = kept
+(y,) = client.compile("HloModule m\\nENTRY e {\\n  x = f32[300] parameter(0)\\n  ROOT y = f32[300] negate(x)\\n}")(X)
+y.block_until_ready()
+branches = itertools.count()
+def trace(frame, event, argument):
+    if not os.path.basename(frame.f_code.co_filename).startswith("cuda_"):
+        return None
+    step = Step(lambda stream: None, next(branches))
+    thread = threading.Thread(target=own.capture, args=([step],))
+    thread.start()
+    thread.join()
+    return trace
+sys.settrace(trace)
+launch(*launched[0])
+sys.settrace(None)
+np.testing.assert_array_equal(np.asarray(y), -X)
+print(json.dumps(next(branches)))
+"""
+    assert result(run(program)) > 20
+
+
 @pytest.mark.parametrize("function", ["cuStreamBeginCapture", "cuGraphInstantiateWithFlags"])
 def test_a_program_runs_where_its_capture_fails(run: Run, function: str) -> None:
     """Its steps are enqueued, and the capture isn't tried again."""
