@@ -17,7 +17,7 @@ _PRIORITY, _EMULATED_PRIORITY = 200, 10  # above the CPU's and below it
 @hookimpl
 def xla_backend() -> BackendSpec:
     """The backend's description."""
-    from xla_backend_gpu.availability import find_gpus, probe  # imported when the backend is chosen
+    from xla_backend_gpu.availability import probe, shows_gpu, why_emulated  # imported when the backend is chosen
     from xla_backend_gpu.compiler import GpuCompiler, GpuOptions
     from xla_backend_gpu.device import GpuEvent, GpuExecutor, GpuStream
     from xla_backend_gpu.executable import GpuExecutable
@@ -25,7 +25,7 @@ def xla_backend() -> BackendSpec:
     from xla_backend_gpu.kernel import GpuKernel
     from xla_backend_gpu.platform import GpuPlatform
 
-    found = find_gpus()
+    emulated = why_emulated()
     return BackendSpec(
         version=__version__,
         contract_versions=((1, 1),),
@@ -37,8 +37,8 @@ def xla_backend() -> BackendSpec:
         event=GpuEvent,
         kernel=GpuKernel,
         probe=probe,
-        priority=_PRIORITY if found.count else _EMULATED_PRIORITY,
+        priority=_PRIORITY if not emulated and shows_gpu() else _EMULATED_PRIORITY,
         options=GpuOptions,
         flags=GpuFlags,
-        description="PTX by LLVM for NVIDIA's GPUs" + (f"; emulated: {found.missing}" if found.missing else ""),
+        description="PTX by LLVM for NVIDIA's GPUs" + (f"; emulated: {emulated}" if emulated else ""),
     )

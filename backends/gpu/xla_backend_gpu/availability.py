@@ -6,6 +6,8 @@ import ctypes
 import dataclasses
 import functools
 import importlib.util
+import os
+import re
 
 from xla_backend_gpu.flags import GpuFlags
 from xla_core.backend import Availability, Requirement
@@ -13,7 +15,8 @@ from xla_core.config import plugin_flags
 from xla_core.errors import XlaError
 
 _LIBRARIES = ("libcuda.so.1", "nvcuda.dll")
-
+_DEVICE_FILE = re.compile(r"nvidia\d+|dxg|nvgpu|nvhost-gpu")  # on a server or desktop, in WSL 2, on Jetson
+_VISIBLE = re.compile(r"\s*(\d|GPU-|MIG-)")  # CUDA ignores all entries from the first one that names no GPU
 
 HINT = "run nvidia-smi to see whether the driver works, or set XLA_CORE_FLAGS=--xla_gpu_emulate"
 """What to do where NVIDIA's driver is broken."""
@@ -37,11 +40,9 @@ class Gpus:
 @functools.cache
 def find_gpus() -> Gpus:
     """Counts the GPUs, and starts NVIDIA's driver for that. The result is cached for the process."""
-    missing = cuda_missing()
+    missing = why_emulated()
     if missing:
         return Gpus(missing=missing)
-    if _emulates():
-        return Gpus(missing="XLA_CORE_FLAGS has --xla_gpu_emulate")
     from xla_backend_gpu.cuda_calls import count_devices
 
     try:
@@ -49,6 +50,20 @@ def find_gpus() -> Gpus:
     except XlaError as error:
         return Gpus(failure=f"NVIDIA's driver doesn't work: {error.message}")
     return Gpus(count) if count else Gpus(missing="NVIDIA's driver finds no GPU")
+
+
+def why_emulated() -> str:
+    """Returns why devices are emulated although the driver has not been asked, or ""."""
+    return cuda_missing() or ("XLA_CORE_FLAGS has --xla_gpu_emulate" if _emulates() else "")
+
+
+def shows_gpu() -> bool:
+    """Tells whether the system shows a GPU to this process. The driver isn't started, and may turn out to be broken."""
+    if not _VISIBLE.match(os.environ.get("CUDA_VISIBLE_DEVICES", "0")):
+        return False
+    if os.name == "nt":
+        return True  # which has no such files
+    return os.path.isdir("/dev") and any(map(_DEVICE_FILE.fullmatch, os.listdir("/dev")))
 
 
 def _emulates() -> bool:

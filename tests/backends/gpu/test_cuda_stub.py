@@ -108,6 +108,40 @@ def test_an_unknown_flag_is_no_fault_of_the_backend(run: Run, monkeypatch: pytes
     assert result(run("", sys.executable, "-c", program)) == 200
 
 
+HOOK = """
+import json
+import sys
+from xla_core.backend import registry
+spec = registry.load_backend("gpu")
+loaded = "cuda.bindings.driver" in sys.modules
+from tests.backends.gpu.cuda_stub import driver
+print(json.dumps([spec.priority, loaded, driver.calls, "emulated" in spec.description]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("devices", "visible", "priority"),
+    [
+        (0, None, 10),
+        (1, None, 200),
+        (2, "1,0", 200),
+        (1, "GPU-8932f937", 200),
+        (1, "", 10),
+        (1, "-1", 10),
+        (1, "void", 10),
+    ],
+)
+def test_the_hook_does_not_start_the_driver(
+    run: Run, devices: int, visible: str | None, priority: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver opens files of its devices and can't be used after a fork. CUDA_VISIBLE_DEVICES may hide all GPUs."""
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    said = result(run("", sys.executable, "-c", HOOK, devices=devices))
+    assert said == [priority, False, {}, False]
+
+
 def test_a_driver_that_does_not_work_is_no_emulated_device(run: Run) -> None:
     chosen, cause, named = result(run("", sys.executable, "-c", DEFAULT, started=803))
     assert chosen != "gpu"

@@ -1,4 +1,4 @@
-"""Lets a Python process find the stub of CUDA's driver; Python imports this module when it starts."""
+"""Lets a Python process find the stub of CUDA's driver and its devices; Python imports this module when it starts."""
 
 import ctypes
 import os
@@ -15,3 +15,13 @@ if library:
         return address_of(symbol.decode())
 
     _loaded.set_resolver(resolve)
+    _listdir = os.listdir
+
+    def listdir(path="."):
+        """Lists the files of the stub's devices, too, which the driver of Linux makes."""
+        names = _listdir(path)
+        if path == "/dev":
+            names += [f"nvidia{number}" for number in range(int(os.environ.get("XLA_TEST_CUDA_DEVICES", "1")))]
+        return names
+
+    os.listdir = listdir
