@@ -304,9 +304,9 @@ def test_a_fork_waits_for_an_import_but_not_for_long(
     thread.start()
     while "gated" not in sys.modules:
         time.sleep(0.01)
+    start = time.monotonic()
     if ends:
         threading.Timer(0.3, gate.set).start()
-    start = time.monotonic()
     child = os.fork()
     if not child:
         if ends:

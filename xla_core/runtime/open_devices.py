@@ -50,11 +50,12 @@ def close_all(parts: list[Closable], failure: Exception | None = None) -> None:
     Ctrl-C may interrupt it. Another call closes the rest.
     """
     while parts:
+        part = parts[0]
         try:
-            parts[0].close()
+            part.close()
         except Exception as raised:  # a driver may raise anything, and the other parts must be closed too
             failure = failure or raised
-        del parts[0]
+        parts.remove(part)  # a run in another thread may have put a further stream before it
     if failure is not None:
         raise failure
 
@@ -87,11 +88,20 @@ def _when_dropped(platform: Platform, parts: list[list[Closable]], process: int)
         try:
             _close(platform, parts)
         finally:
-            _closings.remove(closed)
-            closed.set()
+            end()
 
-    thread = threading.Thread(target=close, name=f"close {platform.name}", daemon=True)
-    call_soon(lambda _: start_thread(thread), None)  # starting a thread may wait for a lock that is held here
+    def end() -> None:
+        _closings.remove(closed)
+        closed.set()
+
+    def start(_: object) -> None:
+        try:
+            start_thread(threading.Thread(target=close, name=f"close {platform.name}", daemon=True))
+        except BaseException:  # nobody closes the devices, so nobody must wait for it
+            end()
+            raise
+
+    call_soon(start, None)  # starting a thread may wait for a lock that is held here
 
 
 def _close(platform: Platform, parts: list[list[Closable]]) -> None:

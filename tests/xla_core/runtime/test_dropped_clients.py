@@ -18,7 +18,8 @@ pytest.importorskip("xla_backend_cpu")
 from xla_backend_template.executor import TemplateExecutor, TemplateStream
 
 import xla_core as xla
-from xla_core.errors import UnavailableError
+from xla_core.errors import ResourceExhaustedError, UnavailableError
+from xla_core.runtime import open_devices
 
 DOUBLE = "HloModule double\nENTRY e { x = f32[4] parameter(0)\n ROOT y = f32[4] add(x, x) }"
 ONES = np.ones(4, np.float32)
@@ -27,6 +28,8 @@ ONES = np.ones(4, np.float32)
 @pytest.fixture
 def closed(monkeypatch: pytest.MonkeyPatch) -> Counter[int]:
     """How often each stream and each executor was closed, by its id."""
+    gc.collect()  # earlier tests may have left clients in reference cycles, whose closes are not for this test
+    open_devices.wait_until_opening()
     counts: Counter[int] = Counter()
     kept = []
     for kind in (TemplateExecutor, TemplateStream):
@@ -65,6 +68,62 @@ def test_devices_are_closed_with_the_last_that_uses_them(closed: Counter[int]) -
     del host
     assert wait_for(lambda: len(closed) == count)
     assert set(closed.values()) == {1}
+
+
+class Left:
+    """A client in a reference cycle, as the traceback of a failed test leaves it."""
+
+    def __init__(self) -> None:
+        self.itself, self.client = self, xla.Client("template")
+
+
+@pytest.fixture
+def left() -> None:
+    gc.collect()
+    gc.disable()  # no collection may come between this fixture and the next
+    Left()
+    gc.enable()
+
+
+def test_clients_of_earlier_tests_are_not_counted(left: None, closed: Counter[int]) -> None:
+    gc.collect()
+    open_devices.wait_until_opening()
+    assert not closed
+
+
+def test_nobody_waits_for_devices_that_no_thread_can_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = []
+
+    def refuse(thread: threading.Thread) -> None:
+        raise ResourceExhaustedError(f"no thread can be started for {thread.name}")
+
+    monkeypatch.setattr(open_devices, "start_thread", refuse)
+    monkeypatch.setattr(sys, "excepthook", lambda _, error, __: failures.append(str(error)))
+    client = xla.Client("template")
+    del client
+    assert wait_for(lambda: bool(failures))
+    assert "no thread can be started for close template" in failures[0]
+    start = time.monotonic()
+    xla.Client("template").close()
+    assert time.monotonic() - start < open_devices._OPENING_SECONDS / 2
+
+
+def test_a_stream_that_comes_while_others_are_closed_is_closed_too() -> None:
+    parts: list[open_devices.Closable] = []
+    closed = []
+
+    class Part:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def close(self) -> None:
+            closed.append(self.name)
+            if len(closed) == 1:
+                parts.insert(0, Part("further"))
+
+    parts += [Part("first"), Part("last")]
+    open_devices.close_all(parts)
+    assert closed == ["first", "further", "last"]
 
 
 def test_an_array_over_a_buffer_keeps_its_device_open() -> None:

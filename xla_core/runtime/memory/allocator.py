@@ -250,7 +250,8 @@ class PoolAllocator(Allocator):
     def trim(self) -> int:
         """Waits for the stream's work, then returns pooled memory to the device. Returns the number of bytes.
 
-        No lock is held meanwhile: the work may call functions of the host that ask for memory or statistics.
+        No lock is held meanwhile: the work may call functions of the host that ask for memory or statistics. But a
+        sharded run that waits here keeps other sharded runs waiting: a function of the host must not start one then.
         """
         with self._lock:
             self._sweep()
