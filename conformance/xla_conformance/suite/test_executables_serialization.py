@@ -122,6 +122,8 @@ def test_constants_of_every_type(
 ) -> None:
     """An array of special values and random bits, two that differ from it in one element alone, others whose elements
     are all equal but two or none, and two scalars.
+
+    Devices may compute floats of 8 bits in a wider type, which keeps no bits of their NaNs.
     """
     if element not in held_types(backend):
         not_supported(f"the device holds no {element}")
@@ -135,14 +137,24 @@ def test_constants_of_every_type(
     module, entry = HloModule("constants"), HloComputation("main")
     entry.set_root(entry.add(Opcode.TUPLE, *map(entry.constant, arrays)))
     module.add_computation(entry, entry=True)
+    keeps_nans = element.bit_width > 8
+    wanted = arrays if keeps_nans else [_with_one_nan(array) for array in arrays]
     here = client.compile(module)
     for executable in (here, client.deserialize(here.serialize())):
+        results = [np.asarray(r) for r in executable()]
         require_bits(
             "A deserialized executable has the constants of the program, bit by bit.",
-            [np.asarray(r) for r in executable()],
-            arrays,
+            results if keeps_nans else [_with_one_nan(result) for result in results],
+            wanted,
             module=module,
         )
+
+
+def _with_one_nan(array: np.ndarray) -> np.ndarray:
+    """Returns the array with the same bits in all NaNs."""
+    if not ElementType.from_numpy(array.dtype).is_floating:
+        return array
+    return np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
 
 
 @pytest.mark.promise("executable.fingerprint")

@@ -16,6 +16,7 @@ from xla_core.backend import (
     RunOptions,
     StreamExecutor,
 )
+from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloInstruction, HloModule
 from xla_core.runtime import ThunkExecutor
 from xla_core.schedule import KernelThunk, Thunk, ThunkProgram, emit_thunks, walk
@@ -65,7 +66,7 @@ class QueueCompiler(Compiler):
     ) -> Executable:
         assignment = assign_buffers(module, size=self.shape_size_bytes)
         on_host = options.fallback == "host"
-        program = emit_thunks(assignment, _kernel, self.target_config.supports if on_host else None)
+        program = emit_thunks(assignment, self._kernel, self.target_config.supports if on_host else None)
         report = CompilationReport(
             kernels=sum(isinstance(thunk, KernelThunk) for thunk in walk(program.thunks)),
             temp_bytes=assignment.temp_bytes,
@@ -73,6 +74,10 @@ class QueueCompiler(Compiler):
         )
         return QueueExecutable(module, program, report)
 
-
-def _kernel(instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]) -> Thunk:
-    return KernelThunk(instruction.name, QueueKernel(instruction), operands, results)
+    def _kernel(
+        self, instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]
+    ) -> Thunk:
+        supported = self.target_config.supports(instruction)
+        if not supported:
+            raise UnimplementedError(f"the device does not run {instruction.opcode}: {supported.reason}")
+        return KernelThunk(instruction.name, QueueKernel(instruction), operands, results)
