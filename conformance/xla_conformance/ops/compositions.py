@@ -45,13 +45,23 @@ _RELATED = (
     {Opcode.COMPARE, Opcode.SELECT, Opcode.NOT, Opcode.AND, Opcode.OR, Opcode.XOR},
     {
         *(Opcode.EXPONENTIAL, Opcode.EXPONENTIAL_MINUS_ONE, Opcode.LOG, Opcode.LOG_PLUS_ONE, Opcode.POWER),
-        *(Opcode.SQRT, Opcode.RSQRT, Opcode.CBRT),
+        *(Opcode.SQRT, Opcode.RSQRT, Opcode.CBRT, Opcode.MULTIPLY),
     },
 )
 """Ops that passes merge with each other, besides those that move elements."""
 
+_SHIFTS = {Opcode.SHIFT_LEFT, Opcode.SHIFT_RIGHT_ARITHMETIC, Opcode.SHIFT_RIGHT_LOGICAL}
+_RELATED_INTEGERS = (
+    {Opcode.ADD, Opcode.SUBTRACT, Opcode.MULTIPLY, Opcode.DIVIDE, Opcode.NEGATE},
+    {Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.NOT, *_SHIFTS},
+)
+"""Ops of integers that passes merge with each other: (a << b) >> b keeps fewer bits than a. Floats have no shifts."""
+
 _OF_INTEGERS = {Opcode.REDUCE, Opcode.DOT}
 """Ops whose results are exact in integers, where floats have an order of sums."""
+
+_FOLDED = {Opcode.ADD, Opcode.SUBTRACT, Opcode.MULTIPLY, Opcode.DIVIDE}
+"""Ops that compilers compute of constants, where each result is rounded, too."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +73,7 @@ class Composition:
         levels: the optimization levels that it is compiled at, as a pass may run at one of them alone.
         apart: whether each pair has arguments of its own, so that its first op has no other user.
         functions: whether the ops are functions whose results may have an error.
+        folded: whether the program is compiled once more with constants as arguments.
         held: the element types that values of the program may have.
     """
 
@@ -73,6 +84,7 @@ class Composition:
     levels: tuple[Level, ...] = (2, 0, 1)
     apart: bool = False
     functions: bool = False
+    folded: bool = False
     held: Collection[ElementType] = tuple(ElementType)
 
     @property
@@ -166,11 +178,17 @@ def compositions(seed: int, *, every: bool) -> Iterator[Composition]:
         for element_type in types:
             first = some if element_type is types[0] else near
             apart = element_type.is_floating and opcode in (Opcode.ADD, Opcode.SUBTRACT)
-            made = Composition(opcode, element_type, last, first, levels, apart)
+            folded = element_type.is_floating and opcode in _FOLDED
+            made = Composition(opcode, element_type, last, first, levels, apart, folded=folded)
             if made.is_possible:
                 yield made
+        integers = next((some for some in _RELATED_INTEGERS if opcode in some), set[Opcode]())
+        if integers and not every:
+            related_links = [link for link in links() if link.opcode in integers and not link.keeps]
+            first, second = (tuple(link for link in related_links if link.opcode in of) for of in (integers, {opcode}))
+            yield Composition(opcode, _T.S32, second, first, levels if opcode in _SHIFTS else (2,))
         if _is_function(opcode):
-            first = tuple(link for link in near if _is_function(link.opcode))
+            first = tuple(link for link in near if _is_function(link.opcode) or link.opcode == Opcode.MULTIPLY)
             if every or len(first) > len(last):
                 yield Composition(opcode, _T.F32, last, first, levels, functions=True)
 
@@ -186,12 +204,14 @@ def _related(opcode: Opcode) -> Set[Opcode]:
     """Returns the ops that passes merge with one that gets their result.
 
     An op without related ops comes after itself and, unless it is elementwise, after the ops that move elements. A
-    device without such an op then misses no other pair.
+    device without such an op then misses no other pair. Sums also come after conversions, which make them wider.
     """
     if opcode in _MOVING:
         return _MOVING
     found = next((some for some in _RELATED if opcode in some), {opcode})
-    return found if len(found) > 1 or OPS[opcode].is_elementwise else {*_MOVING, opcode}
+    if len(found) > 1 or OPS[opcode].is_elementwise:
+        return found
+    return {*_MOVING, opcode, *((Opcode.CONVERT,) if opcode in _OF_INTEGERS else ())}
 
 
 def _pairs(entry: HloComputation, shape: Shape) -> Iterator[tuple[HloInstruction, HloInstruction]]:

@@ -39,6 +39,11 @@ class Link:
     opcode: Opcode
     make: Make
 
+    @property
+    def keeps(self) -> bool:
+        """Whether the other operand is 0 or 1, with which most ops give their operand or a constant."""
+        return self.name.endswith((".0", ".1"))
+
     def apply(self, value: HloInstruction, other: HloInstruction, *, exact: bool = True) -> HloInstruction | None:
         """Applies the op; None if it doesn't take the value or, where it has to be, isn't exact in its type."""
         op = OPS[self.opcode]
@@ -51,9 +56,16 @@ class Link:
 
 
 def other_operand(value: HloInstruction, argument: HloInstruction) -> HloInstruction:
-    """Returns another operand of the value's shape and type: its instruction's own, an argument, or a constant."""
+    """Returns another operand of the value's shape and type: its instruction's own, an argument, or a constant.
+
+    That of a conversion is an argument that is converted, too.
+    """
     alike = [o for o in (*value.operands[::-1], argument) if o.shape == value.shape and o is not value]
-    return alike[0] if alike else _constant(value, 3)
+    if alike:
+        return alike[0]
+    if value.opcode == Opcode.CONVERT and argument.shape == value.operand(0).shape:
+        return _add(value, Opcode.CONVERT, argument, shape=value.shape)
+    return _constant(value, 3)
 
 
 def _constant(value: HloInstruction, number: float) -> HloInstruction:
@@ -90,6 +102,7 @@ def _elementwise(op: OpDef) -> Iterator[Link]:
     elif op.arity == 2:
         yield Link(f"{code}.left", code, lambda v, o: _add(v, code, v, o))
         yield Link(f"{code}.right", code, lambda v, o: _add(v, code, o, v))
+        yield Link(f"{code}.self", code, lambda v, _: _add(v, code, v, v))
         for number in (0, 1, 3):
             yield Link(f"{code}.{number}", code, _with_number(code, number))
 
@@ -226,7 +239,7 @@ def _taken(value: HloInstruction, dimension: int) -> HloInstruction:
 
 
 def _reduced(value: HloInstruction, dimension: int, number: int, opcode: Opcode = Opcode.MAXIMUM) -> HloInstruction:
-    """Combines the elements along a dimension, with an initial value that shows. Sums are those of integers."""
+    """Combines the elements along a dimension, with an initial value that shows, or 0. Sums are those of integers."""
     element = value.shape.element_type
     if element is _T.PRED or (opcode == Opcode.ADD and not element.is_integral):
         raise InvalidArgumentError("truth values have no sum, and sums of floats have an order")
@@ -234,7 +247,7 @@ def _reduced(value: HloInstruction, dimension: int, number: int, opcode: Opcode 
     a, b = (made.parameter(i, scalar) for i in range(2))
     made.set_root(made.add(opcode, a, b))
     assert value.parent is not None
-    first = _turned(value, Opcode.REDUCE, number, number + 4)
+    first = _turned(value, Opcode.REDUCE, number, number + 4 if number else 0)
     start = value.parent.constant(np.asarray(first).astype(scalar.dtype))
     return _add(value, Opcode.REDUCE, value, start, dimensions=(dimension,), to_apply=made)
 
@@ -312,6 +325,7 @@ _OTHERS: dict[Opcode, dict[str, Make]] = {
     },
     Opcode.REDUCE: {
         "reduce.first": lambda v, _: _reduced(v, 0, 3, Opcode.ADD),
+        "reduce.sum": lambda v, _: _reduced(v, 0, 0, Opcode.ADD),
         "reduce.last": lambda v, _: _reduced(v, v.shape.rank - 1, 3),
         "reduce.least": lambda v, _: _reduced(v, 0, -5, Opcode.MINIMUM),
     },

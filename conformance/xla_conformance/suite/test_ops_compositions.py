@@ -54,12 +54,13 @@ def test_one_op_after_another(
     arguments = composition.arguments(module, seed)
     expected = composition.expected(module, arguments)
     before, device = before_for(composition.name), device_for(client, composition.name)
-    for level in composition.levels:
-        placed = place(module, Context(level=level), arguments, layouts=target.layouts)
+    contexts = [Context(level=level) for level in composition.levels]
+    for context in [*contexts, Context("constants")] if composition.folded else contexts:
+        placed = place(module, context, arguments, layouts=target.layouts)
         (results,) = run(client, [placed], device=device, before=before)
         check(
             f"{composition.opcode} of another op's result must be the reference evaluator's result, "
-            f"at optimization level {level}:",
+            f"at optimization level {context.level}{', of constants' if context.operands == 'constants' else ''}:",
             results,
             expected,
             module=module,

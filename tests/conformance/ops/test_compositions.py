@@ -44,6 +44,7 @@ def test_the_full_profile_has_every_pair() -> None:
         (Opcode.SLICE, "pad.edges"),
         (Opcode.REDUCE, "reduce.first"),
         (Opcode.REDUCE, "broadcast.scalar"),
+        (Opcode.REDUCE, "convert.s64"),
         (Opcode.GATHER, "transpose.rotated"),
         (Opcode.DOT, "transpose.swapped"),
     ],
@@ -154,3 +155,29 @@ def test_products_that_are_added_have_one_user() -> None:
     assert len(products) > 10
     assert len({tuple(o.name for o in product.operands) for product in products}) == len(products)
     assert all(len(product.users) == 1 for product in products)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("last", "first"),
+    [
+        ("subtract.right", "add.left"),
+        ("shift-right-logical.left", "shift-left.left"),
+        ("divide.left", "multiply.left"),
+        ("xor.self", "or.right"),
+    ],
+)
+def test_integers_have_the_ops_that_passes_merge(last: str, first: str, seed: int) -> None:
+    found = [c for c in compositions(seed, every=False) if c.element_type is ElementType.S32 and not c.functions]
+    pairs = {(after.name, before.name) for c in found for after in c.last for before in c.first}
+    assert (last, first) in pairs
+
+
+def test_functions_come_after_a_square() -> None:
+    made = [c for c in compositions(0, every=False) if c.functions and c.opcode == Opcode.SQRT]
+    assert [c for c in made if "multiply.self" in [link.name for link in c.first]]
+
+
+def test_sums_and_products_of_floats_are_also_compiled_with_constants() -> None:
+    folded = {c.opcode for c in compositions(0, every=False) if c.folded}
+    assert folded == {Opcode.ADD, Opcode.SUBTRACT, Opcode.MULTIPLY, Opcode.DIVIDE}
