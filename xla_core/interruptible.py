@@ -6,12 +6,12 @@ module that such a thread was importing.
 
 from __future__ import annotations
 
-import operator
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xla_core.errors import ResourceExhaustedError
 
@@ -96,8 +96,6 @@ def run_uninterrupted(work: Callable[[], T], name: str) -> T:
 
 
 def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
-    import sys
-
     in_worker = threading.current_thread() is not threading.main_thread()
     if in_worker or any(map(_is_import, _stack(sys._getframe()))):
         return work()
@@ -140,7 +138,6 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
 def _end(worker: threading.Thread) -> None:
     """Raises `_Interrupted` in `worker` as soon as no import and no context manager would be left half done."""
     import ctypes
-    import sys
     import time
 
     while True:
@@ -177,7 +174,6 @@ def _innermost_frames() -> dict[int, FrameType]:
     waits for that lock: the process would hang.
     """
     import gc
-    import sys
 
     is_enabled = gc.isenabled()
     gc.disable()
@@ -196,35 +192,64 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _before_fork() -> None:
-    """Waits until no other thread holds a lock of Python that the child needs for this package, but not for long."""
-    import sys
+    """Waits until no other thread holds a lock of Python that the child needs for this package, but not for long.
+
+    Then it acquires the locks of `_LOCKED_AT_FORK`. None of them is held during the wait, because a thread that is
+    waited for may need it. If another import begins while they are acquired, they are released for another wait.
+    """
+    import contextlib
     import time
 
-    if len(_innermost_frames()) < 2:
-        return
-    loaded = _LOCKED_AT_FORK.keys() & sys.modules
     deadline = time.monotonic() + _FORK_SECONDS
+    locks = _locks_at_fork()  # the functions of these modules have run before this one
+    while True:
+        for lock in locks:
+            with contextlib.suppress(RuntimeError):  # of a module that has just been imported
+                lock.release()
+        try:
+            _wait_for_imports(deadline)
+        finally:  # Ctrl-C may interrupt the wait
+            locks = _locks_at_fork()
+            for lock in locks:
+                lock.acquire()
+        if time.monotonic() >= deadline or not _others_import():
+            return
+
+
+def _wait_for_imports(deadline: float) -> None:
+    import time
+
     free = 0
-    while time.monotonic() < deadline and free < _FREE_ROUNDS:
+    while len(_innermost_frames()) > 1 and time.monotonic() < deadline and free < _FREE_ROUNDS:
         time.sleep(_IMPORT_SECONDS / 50)
         # As in `_end`: the other threads stand still while this one keeps the GIL that it has just got. Where a look
         # at all stacks takes longer, several of them say that the locks are probably free.
         began = time.perf_counter()
-        here = threading.get_ident()
-        busy = any(_holds_a_lock(frame) for thread, frame in _innermost_frames().items() if thread != here)
+        busy = _others_import()
         if not busy and time.perf_counter() - began < sys.getswitchinterval() / 4:
             break
         free = 0 if busy else free + 1
-    for name in (_LOCKED_AT_FORK.keys() & sys.modules) - loaded:  # their own functions come too late for this fork
-        operator.attrgetter(_LOCKED_AT_FORK[name])(sys.modules[name])()
+
+
+def _others_import() -> bool:
+    here = threading.get_ident()
+    return any(_holds_a_lock(frame) for thread, frame in _innermost_frames().items() if thread != here)
+
+
+def _locks_at_fork() -> list[Any]:
+    modules = [(sys.modules.get(name), lock) for name, lock in _LOCKED_AT_FORK.items() if name not in _LOCKED_LATER]
+    return [getattr(module, lock) for module, lock in modules if hasattr(module, lock)]
 
 
 _LOCKED_AT_FORK = {
-    "logging": "_lock.acquire",
-    "concurrent.futures.thread": "_global_shutdown_lock.acquire",
-    "xla_core.codegen.object_linker": "before_fork",
+    "xla_core.codegen.object_linker": "at_fork",  # the first, since a thread that compiles may write to a log
+    "logging": "_lock",
+    "concurrent.futures.thread": "_global_shutdown_lock",
 }
-"""Modules that acquire locks before a fork and release them afterwards, by functions that their import registers."""
+"""Locks of modules that functions of these modules release after a fork."""
+
+_LOCKED_LATER = _LOCKED_AT_FORK.keys() & sys.modules.keys()
+"""Those whose own functions acquire them after this module's wait, since they were imported before it."""
 
 
 def _holds_a_lock(frame: FrameType) -> bool:

@@ -321,6 +321,54 @@ def test_a_fork_waits_for_an_import_but_not_for_long(
     assert 0.2 < waited < 20
 
 
+@pytest.mark.parametrize("lock", ["logging._lock", "object_linker.llvm_initialization"])
+def test_a_fork_holds_no_lock_while_it_waits_for_an_import(lock: str) -> None:
+    text = f"""
+import importlib, os, sys, threading, time
+import xla_core
+from xla_core.interruptible import run_uninterrupted
+from xla_core.codegen import object_linker
+import logging
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "needs_lock":
+            began.set()
+            time.sleep(0.5)
+            with {lock}:
+                pass
+
+began = threading.Event()
+sys.meta_path.insert(0, Finder())
+
+def load():
+    try:
+        run_uninterrupted(lambda: importlib.import_module("needs_lock"), "import")
+    except ModuleNotFoundError:
+        pass
+
+thread = threading.Thread(target=load)
+thread.start()
+began.wait()
+start = time.monotonic()
+child = os.fork()
+if not child:
+    with {lock}:
+        os._exit(0)
+print(0.3 < time.monotonic() - start < 10, os.waitpid(child, 0)[1])
+thread.join()
+with {lock}:
+    pass
+free = []
+thread = threading.Thread(target=lambda: free.append({lock}.acquire(timeout=5) and {lock}.release()))
+thread.start()
+thread.join()
+print(free)
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=100, check=False)
+    assert (done.stdout, done.stderr) == ("True 0\n[None]\n", "")
+
+
 def test_a_fork_does_not_wait_for_imports_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gated.py").write_text("import threading\nthreading.gate.wait(60)\n")
     monkeypatch.syspath_prepend(str(tmp_path))

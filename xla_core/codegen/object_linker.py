@@ -111,20 +111,24 @@ def _llvm_lock() -> Any:
     return getattr(getattr(ffi, "lib", None), "_lock", None) or contextlib.nullcontext()
 
 
-_held_at_fork: list[contextlib.ExitStack] = []
+class _Locks:
+    """All locks of LLVM, as one."""
+
+    def __init__(self) -> None:
+        self._held = contextlib.ExitStack()
+
+    def acquire(self) -> None:
+        with contextlib.ExitStack() as held:  # Ctrl-C may interrupt it: Python prints it, and forks without the locks
+            held.enter_context(llvm_initialization)
+            held.enter_context(_lock)
+            held.enter_context(_llvm_lock())
+            self._held = held.pop_all()
+
+    def release(self) -> None:
+        self._held.close()
 
 
-def before_fork() -> None:
-    with contextlib.ExitStack() as held:  # Ctrl-C may interrupt the wait: Python prints it, and forks without the locks
-        held.enter_context(llvm_initialization)
-        held.enter_context(_lock)
-        held.enter_context(_llvm_lock())
-        _held_at_fork.append(held.pop_all())
+at_fork = _Locks()
+"""A fork acquires it once no import is waited for (xla_core.interruptible)."""
 
-
-def _after_fork() -> None:
-    if _held_at_fork:
-        _held_at_fork.pop().close()
-
-
-os.register_at_fork(before=before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+os.register_at_fork(after_in_parent=at_fork.release, after_in_child=at_fork.release)
