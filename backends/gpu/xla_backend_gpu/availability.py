@@ -18,9 +18,6 @@ _LIBRARIES = ("libcuda.so.1", "nvcuda.dll")
 _DEVICE_FILE = re.compile(r"nvidia\d+|dxg|nvgpu|nvhost-gpu")  # on a server or desktop, in WSL 2, on Jetson
 _VISIBLE = re.compile(r"\s*(\d|GPU-|MIG-)")  # CUDA ignores all entries from the first one that names no GPU
 
-HINT = "run nvidia-smi to see whether the driver works, or set XLA_CORE_FLAGS=--xla_gpu_emulate"
-"""What to do where NVIDIA's driver is broken."""
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Gpus:
@@ -29,12 +26,12 @@ class Gpus:
     Attributes:
         count: how many there are to use.
         missing: why there is none, so that devices are emulated; or "".
-        failure: why the driver doesn't work; or "".
+        failure: the driver's error if it doesn't work.
     """
 
     count: int = 0
     missing: str = ""
-    failure: str = ""
+    failure: XlaError | None = None
 
 
 @functools.cache
@@ -48,7 +45,7 @@ def find_gpus() -> Gpus:
     try:
         count = count_devices()
     except XlaError as error:
-        return Gpus(failure=f"NVIDIA's driver doesn't work: {error.message}")
+        return Gpus(failure=error)
     return Gpus(count) if count else Gpus(missing="NVIDIA's driver finds no GPU")
 
 
@@ -92,14 +89,13 @@ def _loads(library: str) -> bool:
 
 
 def probe() -> Availability:
-    """Reports that devices are available. Without a GPU they are emulated, and the requirement says so."""
-    found = find_gpus()
-    if found.failure:
-        return Availability.of(Requirement("NVIDIA driver", met=False, detail=found.failure, hint=HINT))
-    products = Requirement("products", met=True, detail=_products(emulated=not found.count))
-    if not found.count:
-        return Availability.of(Requirement("emulator", met=True, detail=found.missing), products)
-    return Availability.of(Requirement("NVIDIA driver", met=True), products)
+    """Reports that devices are available. Without a GPU they are emulated, and the requirement says so.
+
+    The driver isn't started. One that is broken is found when a client opens the devices.
+    """
+    missing = why_emulated() or ("" if shows_gpu() else "this process sees no GPU")
+    products = Requirement("products", met=True, detail=_products(emulated=bool(missing)))
+    return Availability.of(Requirement("emulator" if missing else "NVIDIA driver", met=True, detail=missing), products)
 
 
 def _products(*, emulated: bool) -> str:

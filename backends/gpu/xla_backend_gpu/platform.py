@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from xla_backend_gpu.availability import HINT, find_gpus
+from xla_backend_gpu.availability import find_gpus
 from xla_backend_gpu.compiler import DEFAULT_PROCESSOR, GpuCompiler
 from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.driver import Driver
@@ -28,7 +28,10 @@ class GpuPlatform(Platform):
         """Returns the number of GPUs to use, which is 0 if devices are emulated."""
         found = find_gpus()
         if found.failure:
-            raise UnavailableError(found.failure, hint=HINT)
+            raise UnavailableError(
+                f"NVIDIA's driver doesn't work: {found.failure.message}",
+                hint="run nvidia-smi to see whether the driver works, or set XLA_CORE_FLAGS=--xla_gpu_emulate",
+            ) from found.failure
         return found.count
 
     def visible_device_count(self) -> int:

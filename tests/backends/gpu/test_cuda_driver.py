@@ -98,6 +98,6 @@ def test_a_machine_without_a_driver_has_no_device() -> None:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
         found = availability.find_gpus()
-        assert (found.count, found.missing, found.failure) == (0, "no NVIDIA driver found", "")
+        assert (found.count, found.missing, found.failure) == (0, "no NVIDIA driver found", None)
     else:
         pytest.skip("this machine has an NVIDIA driver")
