@@ -210,10 +210,18 @@ def _before_fork() -> None:
             _wait_for_imports(deadline)
         finally:  # Ctrl-C may interrupt the wait
             locks = _locks_at_fork()
-            for lock in locks:
-                lock.acquire()
+            _acquire(locks)
         if time.monotonic() >= deadline or not _others_import():
             return
+
+
+def _acquire(locks: list[Any]) -> None:
+    """Acquires all locks, also if Ctrl-C interrupts the wait for one: each is released after the fork."""
+    if locks:
+        try:
+            locks[0].acquire()
+        finally:
+            _acquire(locks[1:])
 
 
 def _wait_for_imports(deadline: float) -> None:

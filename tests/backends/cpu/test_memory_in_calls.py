@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -14,6 +15,13 @@ from xla_core.errors import ResourceExhaustedError, XlaError
 MIB = 1 << 20
 DOUBLE = "HloModule double\nENTRY e { p = u8[3145728] parameter(0)\n ROOT r = u8[3145728] add(p, p) }"
 DONATE = DOUBLE.replace("HloModule double", "HloModule donate, input_output_alias={ {}: (0, {}, may-alias) }")
+
+
+@pytest.fixture(autouse=True)
+def _no_limit_afterwards(client) -> Iterator[None]:
+    """Other tests use the client, too."""
+    yield
+    client.devices[0].memory_limit = None
 
 
 def fill_the_pool(client, limit: int) -> None:
