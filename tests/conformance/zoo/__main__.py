@@ -14,7 +14,7 @@ from typing import Any
 
 from xla_conformance.expressions import compile_expression
 
-from tests.conformance.zoo.mutant import CONTROL, LEVELS, Mutant, all_mutants
+from tests.conformance.zoo.mutant import CONTROLS, LEVELS, Mutant, all_mutants
 from tests.conformance.zoo.run import installed, run_profile
 
 DATA = Path(__file__).parents[3] / "docs" / "data" / "zoo" / "zoo.json"
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="run with so many seeds of the suite")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="only N mutants, drawn at random")
     parser.add_argument("--draw", type=int, default=0, metavar="SEED", help="the seed of --sample")
-    parser.add_argument("--control", action="store_true", help="only the backend without a fault")
+    parser.add_argument("--control", action="store_true", help="the backends without a fault, which have to pass")
     parser.add_argument("--verdict", choices=(*VERDICTS, NEVER_RUN), help="only mutants with this verdict in the data")
     parser.add_argument("--write", action="store_true", help=f"write the results to {DATA.name}, with those before")
     parser.add_argument("-v", "--verbose", action="store_true", help="show what the tests print")
@@ -41,10 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"-k {options.k!r} matches no mutant")
     start = time.monotonic()
     with installed():
-        results = _run(chosen, options)
+        results = run_mutants(chosen, options)
     print_table(results)
     _print_broken(results)
     print(f"{time.monotonic() - start:.0f} s")
+    if options.control:
+        return 0 if all(_has_passed(result) for result in results.values()) else 1
     if options.write:
         write(results)
     return 1 if any(r["verdict"] in ("missed", BROKEN) for r in results.values()) else 0
@@ -52,9 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _choose(options: argparse.Namespace) -> list[Mutant]:
     wanted = compile_expression(options.k) if options.k else None
-    if options.control:
-        return [CONTROL]
-    mutants = [m for m in all_mutants().values() if wanted is None or wanted.evaluate(lambda w, m=m: w in m.name)]
+    known_mutants = CONTROLS if options.control else all_mutants().values()
+    mutants = [m for m in known_mutants if wanted is None or wanted.evaluate(lambda w, m=m: w in m.name)]
     if options.verdict:
         data = known()
         mutants = [m for m in mutants if data.get(m.name, {}).get("verdict", NEVER_RUN) == options.verdict]
@@ -62,7 +63,7 @@ def _choose(options: argparse.Namespace) -> list[Mutant]:
     return random.Random(options.draw).sample(mutants, sample) if options.sample else mutants
 
 
-def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+def run_mutants(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The result of each mutant by name. `verdict` is the smallest profile that finds it with every seed, or missed.
 
     It is "broken" for a mutant whose own Python has a mistake: what a test finds then proves nothing.
@@ -78,21 +79,33 @@ def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, di
                 runs[result["mutant"]].append(result)
                 _show(profile, result)
         for name, outcomes in runs.items():
-            caught = [o for o in outcomes if o["verdict"] == "caught"]
-            last = (caught or outcomes)[-1]
-            last["seeds"] = f"{len(caught)} of {len(outcomes)}"
-            last["verdict"] = profile if len(caught) == len(outcomes) else _unseen(last)
-            results[name] = next((o for o in outcomes if o["verdict"] == BROKEN), last)
+            results[name] = _judged(outcomes, profile)
         left = [m for m in left if results[m.name]["verdict"] not in (*PROFILES, BROKEN)]
         if not left:
             break
     return results
 
 
+def _judged(outcomes: Sequence[dict[str, Any]], profile: str) -> dict[str, Any]:
+    """The result of a mutant after its runs with a profile, one for each seed. One broken run makes it broken."""
+    for outcome in outcomes:
+        if outcome["verdict"] == BROKEN:
+            return outcome
+    caught = [o for o in outcomes if o["verdict"] == "caught"]
+    last = (caught or outcomes)[-1]
+    verdict = profile if len(caught) == len(outcomes) else _unseen(last)
+    return {**last, "seeds": f"{len(caught)} of {len(outcomes)}", "verdict": verdict}
+
+
 def _unseen(result: dict[str, Any]) -> str:
     """Tells a fault that was missed from one of a tested op that changed no value: no fault, or a case lacks."""
-    mutant = all_mutants().get(result["mutant"], CONTROL)
-    return "without effect" if mutant.opcode and not result.get("effects") and result["cases"] else "missed"
+    mutant = all_mutants().get(result["mutant"])
+    return "without effect" if mutant and mutant.opcode and not result.get("effects") and result["cases"] else "missed"
+
+
+def _has_passed(result: dict[str, Any]) -> bool:
+    """Whether each test of a control ran, and none of them failed."""
+    return result["verdict"] == "missed" and result["tests"] > 0 and "cut" not in result
 
 
 def _print_broken(results: dict[str, dict[str, Any]]) -> None:

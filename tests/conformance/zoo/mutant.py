@@ -8,6 +8,8 @@ import pkgutil
 from collections.abc import Callable
 from functools import cache
 
+from xla_conformance.results import GROUPS
+
 from xla_core.backend import BackendSpec
 from xla_core.hlo import HloInstruction
 
@@ -36,6 +38,7 @@ class Mutant:
         applies: for a kernel, whether the fault may show in an instruction; only cases with such a one are run.
         profile: the smallest profile that has to find it.
         on_import: called when the backend's module is imported, for faults of loading.
+        prepare: called before the tests in their process, for what would count as an effect of loading.
         seconds: how long the run may take; a mutant on which no test failed by then is missed.
     """
 
@@ -48,6 +51,7 @@ class Mutant:
     applies: Callable[[HloInstruction], bool] | None = None
     profile: str = "quick"
     on_import: Callable[[], None] | None = None
+    prepare: Callable[[], None] | None = None
     seconds: float = 240.0
 
     @property
@@ -91,16 +95,6 @@ def _control() -> BackendSpec:
     return template()
 
 
-CONTROL = Mutant(
-    name="control/template",
-    breaks="",
-    fault="None: the suite must pass it.",
-    make=_control,
-    select="loading or transfers or events or test_streams.py",
-    seconds=1500.0,
-)
-
-
 def _broken() -> BackendSpec:
     from tests.conformance.zoo.parts import Stream, template
 
@@ -118,4 +112,46 @@ BROKEN = Mutant(
     make=_broken,
     select="test_a_stream_may_run_inline",
 )
-MUTANTS = [CONTROL, BROKEN]
+
+
+def _native_control() -> BackendSpec:
+    from tests.conformance.zoo.native_code import native_mutant  # which makes mutants
+
+    return native_mutant("control", "None.", str).make()
+
+
+def _device_control() -> BackendSpec:
+    from tests.conformance.zoo.mutants.queue_device import make_device  # which makes mutants
+
+    return make_device()
+
+
+def _prepare_device() -> None:
+    from tests.conformance.zoo.mutants.queue_device import prepare_device
+
+    prepare_device("")
+
+
+_BASES: dict[str, tuple[Callable[[], BackendSpec], tuple[str, ...]]] = {
+    "template": (_control, GROUPS),
+    "code": (_native_control, ("ops",)),
+    "device": (_device_control, ("loading", "transfers", "memory", "streams", "events", "ops")),
+}
+"""The backends that mutants change, and the groups in which these are tried."""
+
+CONTROLS = [
+    Mutant(
+        name=f"control/{base}/{group}",
+        breaks="",
+        fault="None: the suite must pass it.",
+        make=make,
+        select=f"test_{group}",
+        seconds=7200.0,
+        prepare=_prepare_device if base == "device" else None,
+    )
+    for base, (make, groups) in _BASES.items()
+    for group in groups
+]
+"""Each base without a fault. A test that fails here finds no fault where it fails on a mutant."""
+
+MUTANTS = [*CONTROLS, BROKEN]

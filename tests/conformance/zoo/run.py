@@ -162,6 +162,8 @@ def _try(mutant: Mutant, address: str, session: pytest.Session) -> dict[str, Any
     if child == 0:
         os.close(reader)
         _become(address)
+        if mutant.prepare is not None:
+            mutant.prepare()
         _Judge(writer).run(session, chosen)
         os._exit(0)
     os.close(writer)
@@ -293,7 +295,7 @@ def _verdict(events: list[dict[str, Any]], how: str, code: int) -> dict[str, Any
     if passed is not None:
         return {"verdict": "missed", "effects": passed["effects"]}
     if how == "cut":
-        return {"verdict": "missed", "effects": 1}
+        return {"verdict": "missed", "effects": 1, "cut": True}
     if not started:
         return {"verdict": "broken", "message": f"its process {how} before a test began"}
     died = f"crash ({code})" if how == "ended" else "timeout"

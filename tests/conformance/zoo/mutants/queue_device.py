@@ -16,12 +16,16 @@ from xla_core.backend import BackendSpec
 _RUNTIME = "loading or transfers or streams or events or memory"
 
 
-def _make(fault: str) -> BackendSpec:
+def prepare_device(fault: str) -> None:
+    """Builds the driver and chooses its fault, "" for none, in variables that the processes of tests inherit."""
     if "QUEUE_DEVICE_LIBRARY" not in os.environ:  # processes that this one starts have it
         os.environ["QUEUE_DEVICE_LIBRARY"] = str(build_driver(Path(tempfile.mkdtemp(prefix="queue-device-"))))
     os.environ["QUEUE_DEVICE_FAULT"] = fault
     if PACKAGE_FOLDER not in sys.path:
         sys.path.insert(0, PACKAGE_FOLDER)
+
+
+def make_device() -> BackendSpec:
     import xla_backend_queue_device
 
     return xla_backend_queue_device.xla_backend()
@@ -83,7 +87,8 @@ MUTANTS = [
         name=f"device/{name}",
         breaks=breaks,
         fault=fault,
-        make=functools.partial(_make, name),
+        make=make_device,
+        prepare=functools.partial(prepare_device, name),
         select=select,
         opcode=re.split("[:/]", breaks)[0] if select == "ops" else "",
     )
