@@ -194,8 +194,8 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
 def _before_fork() -> None:
     """Waits until no other thread holds a lock of Python that the child needs for this package, but not for long.
 
-    Then it acquires the locks of `_LOCKED_AT_FORK`. None of them is held during the wait, because a thread that is
-    waited for may need it. If another import begins while they are acquired, they are released for another wait.
+    Then it acquires the locks that are released after the fork. None of them is held during the wait, because a thread
+    that is waited for may need it. If another import begins meanwhile, they are released for another wait.
     """
     import contextlib
     import time
@@ -244,17 +244,26 @@ def _others_import() -> bool:
     return any(_holds_a_lock(frame) for thread, frame in _innermost_frames().items() if thread != here)
 
 
+_own_locks: list[Any] = []
+
+
+def hold_at_fork(lock: Any) -> None:
+    """Lets each fork acquire a lock after its wait for imports, and both processes release it."""
+    _own_locks.append(lock)
+    os.register_at_fork(after_in_parent=lock.release, after_in_child=lock.release)
+
+
 def _locks_at_fork() -> list[Any]:
+    """Returns the locks in the order in which threads acquire them: one that compiles may write to a log."""
     modules = [(sys.modules.get(name), lock) for name, lock in _LOCKED_AT_FORK.items() if name not in _LOCKED_LATER]
-    return [getattr(module, lock) for module, lock in modules if hasattr(module, lock)]
+    return [*_own_locks, *(getattr(module, lock) for module, lock in modules if hasattr(module, lock))]
 
 
 _LOCKED_AT_FORK = {
-    "xla_core.codegen.object_linker": "at_fork",  # the first, since a thread that compiles may write to a log
     "logging": "_lock",
     "concurrent.futures.thread": "_global_shutdown_lock",
 }
-"""Locks of modules that functions of these modules release after a fork."""
+"""Locks of Python's modules, which release them after a fork."""
 
 _LOCKED_LATER = _LOCKED_AT_FORK.keys() & sys.modules.keys()
 """Those whose own functions acquire them after this module's wait, since they were imported before it."""

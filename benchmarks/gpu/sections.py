@@ -149,9 +149,10 @@ def products(choice: Choice, seconds: float) -> Iterator[Row]:
         except Exception as error:
             yield failed("products", what, error)
             continue
-        yield _by_library(client, timer, what, text, arguments, own, budget / 4)
+        case = _Case(client, timer, what, text, arguments, own, budget / 4)
+        yield _by_library(case)
         if _has_warpgroups(client):
-            yield _by_warpgroups(client, timer, what, text, arguments, own, budget / 4)
+            yield _by_warpgroups(case)
         speed = f"{2 * size**3 / own / 1e12:.3g} TFLOP/s"
         try:
             theirs = Cublas().seconds(element_type, size)
@@ -162,25 +163,24 @@ def products(choice: Choice, seconds: float) -> Iterator[Row]:
         yield Row("products", what, f"{theirs / own:.0%}", ">= 80%", theirs / own >= 0.8, note)
 
 
-def _by_library(
-    client: xla_core.Client,
-    timer: DeviceTimer,
-    what: str,
-    text: str,
-    arguments: Sequence[xla_core.Buffer],
-    own: float,
-    budget: float,
-) -> Row:
-    """How many times as fast a program is with calls of cuBLASLt as with kernels that take `own` seconds."""
-    what = f"{what}, by cuBLASLt"
-    try:
-        executable = client.compile(text, xla_core.CompileOptions(backend={"products": "library"}))
-        if _LIBRARY_CALL not in executable.as_text():
-            return Row("products", what, note="the device has no cuBLASLt, or it doesn't compute this")
-        seconds = timer.seconds(lambda: executable.execute(arguments), budget=budget)
-    except Exception as error:
-        return failed("products", what, error)
-    return Row("products", what, f"{own / seconds:.3g}", note="times as fast as kernels of our own, in a program")
+@dataclasses.dataclass(frozen=True)
+class _Case:
+    """A product, and the time that it takes with kernels of our own."""
+
+    client: xla_core.Client
+    timer: DeviceTimer
+    what: str
+    text: str
+    arguments: Sequence[xla_core.Buffer]
+    own: float
+    budget: float
+
+
+def _by_library(case: _Case) -> Row:
+    """With calls of cuBLASLt."""
+    options = xla_core.CompileOptions(backend={"products": "library"})
+    missing = "the device has no cuBLASLt, or it doesn't compute this"
+    return _against_own(case, "by cuBLASLt", options, lambda e: _LIBRARY_CALL in e.as_text(), missing)
 
 
 def _has_warpgroups(client: xla_core.Client) -> bool:
@@ -188,27 +188,33 @@ def _has_warpgroups(client: xla_core.Client) -> bool:
     return client.platform.compiler.target_config.features == ("sm_90",)
 
 
-def _by_warpgroups(
-    client: xla_core.Client,
-    timer: DeviceTimer,
-    what: str,
-    text: str,
-    arguments: Sequence[xla_core.Buffer],
-    own: float,
-    budget: float,
-) -> Row:
-    """How many times as fast products by warpgroups (wgmma) are as those by warps (mma), which take `own` seconds."""
-    what = f"{what}, by warpgroups"
+def _by_warpgroups(case: _Case) -> Row:
+    """By warpgroups (wgmma); our own kernels are by warps (mma) otherwise."""
     options = xla_core.CompileOptions(keep_artifacts=True, backend={"products": "own", "sm": "sm_90a"})
+    missing = "the plan has none: the product is small, or its type has none"
+    return _against_own(
+        case, "by warpgroups", options, lambda e: "shared products" in str(e.artifacts()["plan"]), missing
+    )
+
+
+def _against_own(
+    case: _Case,
+    how: str,
+    options: xla_core.CompileOptions,
+    is_used: Callable[[xla_core.LoadedExecutable], bool],
+    missing: str,
+) -> Row:
+    """How many times as fast the program is in another way as with the kernels that take `case.own` seconds."""
+    what = f"{case.what}, {how}"
     try:
-        executable = client.compile(text, options)
-        if "shared products" not in str(executable.artifacts()["plan"]):
-            return Row("products", what, note="the plan has none: the product is small, or its type has none")
-        seconds = timer.seconds(lambda: executable.execute(arguments), budget=budget)
+        executable = case.client.compile(case.text, options)
+        if not is_used(executable):
+            return Row("products", what, note=missing)
+        seconds = case.timer.seconds(lambda: executable.execute(case.arguments), budget=case.budget)
     except Exception as error:
         return failed("products", what, error)
-    speed = f"{own * 1e6:.1f} us by warps, {seconds * 1e6:.1f} us by warpgroups"
-    return Row("products", what, f"{own / seconds:.3g}", note=f"times as fast as by warps: {speed}")
+    note = f"times as fast as kernels of our own: {seconds * 1e6:.1f} us instead of {case.own * 1e6:.1f} us"
+    return Row("products", what, f"{case.own / seconds:.3g}", note=note)
 
 
 def speed(choice: Choice, seconds: float) -> Iterator[Row]:

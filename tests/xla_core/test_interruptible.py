@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -290,33 +291,55 @@ def test_a_child_compiles_that_was_forked_during_the_first_compilation() -> None
     assert (done.stdout, done.stderr) == ("[0, 0, 0]\n", "")
 
 
+@contextlib.contextmanager
+def a_gated_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[[Callable[[], object]], object]
+) -> Iterator[threading.Event]:
+    """A thread in which `run` imports a module, which waits for the event."""
+    (tmp_path / "gated.py").write_text("import threading\nthreading.gate.wait(60)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    gate = threading.Event()
+    monkeypatch.setattr(threading, "gate", gate, raising=False)
+    thread = threading.Thread(target=lambda: run(lambda: importlib.import_module("gated")))
+    thread.start()
+    while "gated" not in sys.modules:
+        time.sleep(0.01)
+    yield gate
+    gate.set()
+    thread.join()
+    del sys.modules["gated"]
+
+
+def forked(in_child: Callable[[], object] = lambda: None) -> tuple[float, int]:
+    """Forks. Returns how long that takes, and the number of the child, which calls a function and ends."""
+    start = time.monotonic()
+    child = os.fork()
+    if not child:
+        try:
+            in_child()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return time.monotonic() - start, child
+
+
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_fork_waits_for_an_import_but_not_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: bool
 ) -> None:
     """An import that never ends may wait for the thread that forks."""
-    (tmp_path / "gated.py").write_text("import threading\nthreading.gate.wait(60)\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(interruptible, "_FORK_SECONDS", 30.0 if ends else 0.3)
-    gate = threading.Event()
-    monkeypatch.setattr(threading, "gate", gate, raising=False)
-    thread = threading.Thread(target=lambda: run_uninterrupted(lambda: importlib.import_module("gated"), "import"))
-    thread.start()
-    while "gated" not in sys.modules:
-        time.sleep(0.01)
-    start = time.monotonic()
-    if ends:
-        threading.Timer(0.3, gate.set).start()
-    child = os.fork()
-    if not child:
+
+    def imports() -> None:
+        signal.alarm(30)
+        importlib.import_module("gated")
+
+    with a_gated_import(tmp_path, monkeypatch, lambda work: run_uninterrupted(work, "import")) as gate:
+        start = time.monotonic()
         if ends:
-            signal.alarm(30)
-            importlib.import_module("gated")
-        os._exit(0)
-    waited = time.monotonic() - start
-    gate.set()
-    thread.join()
-    del sys.modules["gated"]
+            threading.Timer(0.3, gate.set).start()
+        _, child = forked(imports if ends else lambda: None)
+        waited = time.monotonic() - start
     assert os.waitpid(child, 0)[1] == 0
     assert 0.2 < waited < 20
 
@@ -370,22 +393,8 @@ print(free)
 
 
 def test_a_fork_does_not_wait_for_imports_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "gated.py").write_text("import threading\nthreading.gate.wait(60)\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    gate = threading.Event()
-    monkeypatch.setattr(threading, "gate", gate, raising=False)
-    thread = threading.Thread(target=lambda: importlib.import_module("gated"))
-    thread.start()
-    while "gated" not in sys.modules:
-        time.sleep(0.01)
-    start = time.monotonic()
-    child = os.fork()
-    if not child:
-        os._exit(0)
-    waited = time.monotonic() - start
-    gate.set()
-    thread.join()
-    del sys.modules["gated"]
+    with a_gated_import(tmp_path, monkeypatch, lambda work: work()):
+        waited, child = forked()
     assert os.waitpid(child, 0)[1] == 0
     assert waited < interruptible._FORK_SECONDS
 
@@ -403,11 +412,7 @@ def test_a_fork_does_not_wait_for_threads_with_deep_stacks() -> None:
     threads = [threading.Thread(target=wait, args=(100,)) for _ in range(64)]
     for thread in threads:
         thread.start()
-    start = time.monotonic()
-    child = os.fork()
-    if not child:
-        os._exit(0)
-    waited = time.monotonic() - start
+    waited, child = forked()
     gate.set()
     for thread in threads:
         thread.join()

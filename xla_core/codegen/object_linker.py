@@ -10,13 +10,13 @@ import contextlib
 import ctypes
 import functools
 import itertools
-import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from xla_core.errors import InternalError
+from xla_core.interruptible import hold_at_fork
 
 llvm_initialization = threading.RLock()
 """Is held while LLVM is imported and initialized; a fork waits for it."""
@@ -128,7 +128,4 @@ class _Locks:
         self._held.close()
 
 
-at_fork = _Locks()
-"""A fork acquires it once no import is waited for (xla_core.interruptible)."""
-
-os.register_at_fork(after_in_parent=at_fork.release, after_in_child=at_fork.release)
+hold_at_fork(_Locks())

@@ -71,6 +71,11 @@ class MatrixShape:
     shared_widths: tuple[int, ...] = ()
     turns: bool = False
 
+    @property
+    def in_shared_memory(self) -> bool:
+        """Whether the device reads the operands from shared memory."""
+        return self.left is None
+
     def __str__(self) -> str:
         bits = "" if self.mantissa_bits is None else f" of {self.mantissa_bits} bits"
         return f"{self.rows} x {self.columns} x {self.terms} {self.operand}{bits}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import functools
 import importlib.util
 import os
@@ -12,41 +11,30 @@ import re
 from xla_backend_gpu.flags import GpuFlags
 from xla_core.backend import Availability, Requirement
 from xla_core.config import plugin_flags
-from xla_core.errors import XlaError
+from xla_core.errors import UnavailableError, XlaError
 
 _LIBRARIES = ("libcuda.so.1", "nvcuda.dll")
 _DEVICE_FILE = re.compile(r"nvidia\d+|dxg|nvgpu|nvhost-gpu")  # on a server or desktop, in WSL 2, on Jetson
 _VISIBLE = re.compile(r"\s*(\d|GPU-|MIG-)")  # CUDA ignores all entries from the first one that names no GPU
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Gpus:
-    """The GPUs of this machine.
+def count_gpus() -> int:
+    """Returns the number of GPUs to use, for which it starts NVIDIA's driver; 0 if devices are emulated.
 
-    Attributes:
-        count: how many there are to use.
-        missing: why there is none, so that devices are emulated; or "".
-        failure: the driver's error if it doesn't work.
+    Raises:
+        UnavailableError: the driver doesn't work.
     """
-
-    count: int = 0
-    missing: str = ""
-    failure: XlaError | None = None
-
-
-@functools.cache
-def find_gpus() -> Gpus:
-    """Counts the GPUs, and starts NVIDIA's driver for that. The result is cached for the process."""
-    missing = why_emulated()
-    if missing:
-        return Gpus(missing=missing)
+    if why_emulated():
+        return 0
     from xla_backend_gpu.cuda_calls import count_devices
 
     try:
-        count = count_devices()
+        return count_devices()
     except XlaError as error:
-        return Gpus(failure=error)
-    return Gpus(count) if count else Gpus(missing="NVIDIA's driver finds no GPU")
+        raise UnavailableError(
+            f"NVIDIA's driver doesn't work: {error.message}",
+            hint=error.hint or "run nvidia-smi, which tests the driver, or set XLA_CORE_FLAGS=--xla_gpu_emulate",
+        ) from error
 
 
 def why_emulated() -> str:

@@ -26,21 +26,25 @@ class _Dropped:
 
     destroy: str
     handle: Any
-    streams: frozenset[int] = frozenset()
+    streams: frozenset[int]
 
 
 class Owner:
-    """The owner of a handle. The handle is destroyed some time after the last reference to its owner is dropped."""
+    """The owner of a handle. The handle is destroyed some time after the last reference to its owner is dropped.
+
+    `streams` are those whose work may use the handle.
+    """
 
     __slots__ = ("_dropped", "handle")
     destroy: ClassVar[str]
+    streams: Collection[int] = ()
 
     def __init__(self, handle: Any, dropped: deque[_Dropped]) -> None:
         self.handle = handle
         self._dropped = dropped
 
     def __del__(self) -> None:
-        self._dropped.append(_Dropped(self.destroy, self.handle))
+        self._dropped.append(_Dropped(self.destroy, self.handle, frozenset(self.streams)))
 
 
 class CudaEvent(Owner):
@@ -62,10 +66,7 @@ class CudaModule(Owner):
 
     def __init__(self, handle: Any, dropped: deque[_Dropped]) -> None:
         super().__init__(handle, dropped)
-        self.streams = set[int]()
-
-    def __del__(self) -> None:
-        self._dropped.append(_Dropped(self.destroy, self.handle, frozenset(self.streams)))
+        self.streams: set[int] = set()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from xla_backend_gpu.availability import find_gpus
+from xla_backend_gpu.availability import count_gpus
 from xla_backend_gpu.compiler import DEFAULT_PROCESSOR, GpuCompiler
 from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.driver import Driver
 from xla_backend_gpu.flags import GpuFlags
 from xla_core.backend import Compiler, Platform, StreamExecutor
 from xla_core.config import plugin_flags
-from xla_core.errors import UnavailableError
 
 
 class GpuPlatform(Platform):
@@ -26,13 +25,7 @@ class GpuPlatform(Platform):
     @functools.cached_property
     def _gpus(self) -> int:
         """Returns the number of GPUs to use, which is 0 if devices are emulated."""
-        found = find_gpus()
-        if found.failure:
-            raise UnavailableError(
-                f"NVIDIA's driver doesn't work: {found.failure.message}",
-                hint="run nvidia-smi to see whether the driver works, or set XLA_CORE_FLAGS=--xla_gpu_emulate",
-            ) from found.failure
-        return found.count
+        return count_gpus()
 
     def visible_device_count(self) -> int:
         return self._gpus or self._flags.xla_gpu_emulated_device_count

@@ -43,7 +43,7 @@ class GpuAbi(GridAbi):
     ) -> KernelFrame:
         lanes = self.parallel.lanes
         whole_vectors = max(1, -(-count // lanes)) * lanes
-        most = max(min(_MOST_INDEPENDENT_THREADS, self.parallel.threads), lanes)
+        most = min(_MOST_INDEPENDENT_THREADS, self.parallel.threads)
         self.block_threads = threads if threads > 1 else min(most, whole_vectors)
         self.kernel_attributes = f"nounwind {self.threads_attribute.format(self.block_threads)}"
         return super().begin_kernel(module, name, parameters, count, threads=threads)

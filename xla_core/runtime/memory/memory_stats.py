@@ -53,7 +53,9 @@ class MemoryHolder:
 
 
 class ShortageError(ResourceExhaustedError):
-    """Memory is short now, in a thread that must not wait for some: `PoolAllocator.make_room` does without its lock.
+    """No memory is free, and the calling thread holds a lock with which it must not wait for some.
+
+    It leaves the lock, calls `PoolAllocator.make_room`, and tries again.
 
     Attributes:
         size: the bytes that were asked for.

@@ -258,5 +258,5 @@ def multiplier(emitter: ElementEmitter, plan: ProductPlan, thread: Value) -> Mul
     """Returns the multiplier that a plan asks for, of one thread of a block."""
     if plan.matrix is None:
         return ThreadMultiplier(emitter, plan, thread)
-    kind = SharedMatrixMultiplier if plan.matrix.left is None else MatrixMultiplier
+    kind = SharedMatrixMultiplier if plan.matrix.in_shared_memory else MatrixMultiplier
     return kind(emitter, plan, plan.matrix, thread)

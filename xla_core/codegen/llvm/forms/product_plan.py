@@ -202,7 +202,7 @@ def is_copied(
 
 def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: ParallelModel) -> MatrixShape | None:
     """The target's first shape of matrices in registers that `computes` the product."""
-    return next((s for s in model.matrix_shapes if s.left is not None and computes(s, space, sizes)), None)
+    return next((s for s in model.matrix_shapes if not s.in_shared_memory and computes(s, space, sizes)), None)
 
 
 def computes(shape: MatrixShape, space: ProductSpace, sizes: tuple[int, int, int, int]) -> bool:

@@ -67,7 +67,7 @@ def _plan(body: KernelBody) -> ProductPlan | None:
 
 
 def _plan_in_shared_memory(body: KernelBody) -> ProductPlan | None:
-    if all(shape.left is not None for shape in body.parallel.matrix_shapes):
+    if not any(shape.in_shared_memory for shape in body.parallel.matrix_shapes):
         return None
     space = _space(body)
     return plan_shared_product(body, space) if space is not None else None
@@ -102,18 +102,18 @@ class _Tile:
 
     def _shared(self, type_: str, count: int) -> Value:
         held, abi = "i8" if type_ == "i1" else type_, self._context.abi
-        if self._is_shared:
+        if self._is_read_by_device:
             return abi.shared_array(self._b, held, count, align=_PATTERN_BYTES)
         return abi.shared_array(self._b, held, count)
 
     @property
-    def _is_shared(self) -> bool:
-        """Whether the device reads the operands from shared memory."""
-        return self._plan.matrix is not None and self._plan.matrix.left is None
+    def _is_read_by_device(self) -> bool:
+        """Whether no thread reads the tiles, but the device when it multiplies them."""
+        return self._plan.matrix is not None and self._plan.matrix.in_shared_memory
 
     def _barrier(self) -> None:
         """Waits until all threads have written the tiles that are multiplied next."""
-        if self._is_shared:
+        if self._is_read_by_device:
             self._context.abi.show_shared_matrices(self._b)
         self._context.abi.barrier(self._b)
 

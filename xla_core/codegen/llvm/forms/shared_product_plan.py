@@ -36,7 +36,7 @@ def plan_shared_product(body: KernelBody, space: ProductSpace) -> ProductPlan | 
         threads = math.prod(tile) // (shape.rows * shape.columns) * lanes
         pays = tile[0] >= shape.rows and tile[1] >= shape.columns and threads <= model.threads
         keeps = shape.rows * shape.columns // lanes <= most_elements(body, space)
-        if shape.left is not None or not (pays and keeps and computes(shape, space, sizes)):
+        if not (shape.in_shared_memory and pays and keeps and computes(shape, space, sizes)):
             continue
         for width in shape.shared_widths:
             plan = _plan(body, space, shape, width, tile, threads)
