@@ -18,7 +18,8 @@ from xla_core.target import ParallelModel
 KEY = "kernel_plan"
 """The entry of `backend_config`, as in `backend_config={"kernel_plan":{"form":"row teams","threads":256}}`."""
 
-_HARD_LIMITS = ("threads", "vector_bytes", "shared_bytes")
+_HARD_LIMITS = {"threads": "threads", "vector_bytes": "vector_bytes", "shared_bytes": "most_shared_bytes"}
+"""The figures of a choice -> the figures of the target that they must not exceed."""
 
 
 class KernelChoice(CheckedModel):
@@ -28,8 +29,8 @@ class KernelChoice(CheckedModel):
 
     Attributes:
         form: the name of the form that writes the kernel; by default the first that has a plan.
-        units, threads, registers, vector_bytes, shared_bytes, resident_threads: see `ParallelModel`; None keeps the
-            target's.
+        units, threads, registers, vector_bytes, resident_threads: see `ParallelModel`; None keeps the target's.
+        shared_bytes: the most memory that the threads of a block share, whether or not its launch must ask for it.
     """
 
     form: str = ""
@@ -65,14 +66,18 @@ class KernelChoice(CheckedModel):
         Raises:
             InvalidArgumentError: a figure exceeds what the target has.
         """
-        figures = {name: value for name, value in self.figures.items() if value != getattr(model, name)}
-        for name in _HARD_LIMITS:
-            if figures.get(name, 0) > getattr(model, name):
-                message = f"{KEY} asks for {name}={figures[name]}, but the target has {getattr(model, name)}"
+        targets = {name: _HARD_LIMITS.get(name, name) for name in self.figures}
+        figures = {name: value for name, value in self.figures.items() if value != getattr(model, targets[name])}
+        for name, limit in _HARD_LIMITS.items():
+            if figures.get(name, 0) > getattr(model, limit):
+                message = f"{KEY} asks for {name}={figures[name]}, but the target has {getattr(model, limit)}"
                 raise _refused(instruction, message, "choose no more than the target has")
         if figures.get("threads", model.lanes) % model.lanes:
             message = f"{KEY} asks for threads={figures['threads']}, which is no multiple of the {model.lanes} lanes"
             raise _refused(instruction, message, f"choose a multiple of {model.lanes}")
+        if "shared_bytes" in figures:
+            figures["launch_shared_bytes"] = min(figures["shared_bytes"], model.launch_shared_bytes)
+            figures["shared_bytes"] = min(figures["shared_bytes"], model.shared_bytes)
         return model.model_copy(update=figures) if figures else model
 
     @property

@@ -30,7 +30,9 @@ class ParallelModel(CheckedModel):
             that divides `threads`.
         vector_bytes: the most bytes that one thread loads or stores at once.
         transaction_bytes: memory is moved in blocks of so many bytes, at addresses that are multiples of it.
-        shared_bytes: memory that the threads of a block share.
+        shared_bytes: memory that the threads of a block share. A kernel may declare so much by itself.
+        launch_shared_bytes: memory that the threads of a block share, all in all, where the launch asks for more than
+            `shared_bytes`; 0 where it can't.
         matrix_shapes: the products of small matrices that the lanes of a group compute by one instruction, in the order
             of preference.
         matrix_loads: whether the lanes of a group load matrices of 8 rows of 16 bytes from shared memory together. Lane
@@ -57,6 +59,7 @@ class ParallelModel(CheckedModel):
     vector_bytes: int = Field(default=16, ge=1)
     transaction_bytes: int = Field(default=64, ge=1)
     shared_bytes: int = Field(default=0, ge=0)
+    launch_shared_bytes: int = Field(default=0, ge=0)
     matrix_shapes: tuple[MatrixShape, ...] = ()
     matrix_loads: bool = False
     copy_bytes: tuple[int, ...] = ()
@@ -83,6 +86,11 @@ class ParallelModel(CheckedModel):
     def block_elements(self) -> int:
         """How many 32-bit elements of a row a block keeps in registers, for a row that several stages need."""
         return self.threads * self.registers // 2
+
+    @property
+    def most_shared_bytes(self) -> int:
+        """The most memory that the threads of a block share, whether or not a launch must ask for it."""
+        return max(self.shared_bytes, self.launch_shared_bytes)
 
     @property
     def has_blocks(self) -> bool:

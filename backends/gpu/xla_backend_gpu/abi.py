@@ -19,7 +19,7 @@ from xla_backend_gpu.matrices import (
     needed_features,
     type_names,
 )
-from xla_backend_gpu.processors import ALIGNMENT, check_processor
+from xla_backend_gpu.processors import ALIGNMENT, DECLARED_SHARED_BYTES, check_processor, common_shared_bytes
 from xla_backend_gpu.remainder import remainder
 from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, SharedMatrix, Value
 from xla_core.target import MatrixShape, ParallelModel
@@ -34,7 +34,7 @@ PARALLEL = ParallelModel(
     lanes=_WARP,
     vector_bytes=16,
     transaction_bytes=32,
-    shared_bytes=48 << 10,
+    shared_bytes=DECLARED_SHARED_BYTES,
     registers=32,
     resident_threads=132 * 2048,  # where fewer run at once, blocks wait
     index_bits=32,
@@ -51,11 +51,13 @@ class KernelFigures:
         units: the number of units of work.
         threads: the number of threads of a block.
         is_block_unit: whether the threads of a block work on a unit together.
+        shared_bytes: the shared memory that a launch asks for, once the kernel is emitted.
     """
 
     units: int
     threads: int
     is_block_unit: bool
+    shared_bytes: int = 0
 
     @property
     def blocks(self) -> int:
@@ -98,7 +100,8 @@ class PtxAbi(GpuAbi):
         # LLVM's own choice for this processor is older than its products of matrices.
         self.features = "+ptx65" if self.cpu == "sm_75" else ""
         copies = COPY_BYTES if has_asynchronous_copies(self.cpu) else ()
-        self.parallel = PARALLEL.model_copy(update={"matrix_shapes": matrix_shapes(self.cpu), "copy_bytes": copies})
+        own = {"matrix_shapes": matrix_shapes(self.cpu), "copy_bytes": copies}
+        self.parallel = PARALLEL.model_copy(update={**own, "launch_shared_bytes": common_shared_bytes(self.cpu)})
         self.figures: dict[str, KernelFigures] = {}
 
     def covers(self, count: int, threads: int) -> bool:
@@ -111,6 +114,10 @@ class PtxAbi(GpuAbi):
         frame = super().begin_kernel(module, name, parameters, count, threads=threads)
         self.figures[name] = KernelFigures(count, self.block_threads, threads > 1)
         return frame
+
+    def end_kernel(self, frame: KernelFrame) -> None:
+        super().end_kernel(frame)
+        self.figures[frame.builder.function.name].shared_bytes = self.launch_shared_bytes
 
     # -- threads of a block ------------------------------------------------------------------------------------------
 

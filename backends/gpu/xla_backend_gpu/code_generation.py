@@ -184,4 +184,5 @@ class _Kernels:
             blocks=figures.blocks,
             threads=figures.threads,
             scratch_bytes=phase.scratch_bytes,
+            shared_bytes=figures.shared_bytes,
         )

@@ -172,6 +172,7 @@ class CudaDriver(CudaCopies):
                 self._captured.append(module)
             else:
                 module.streams.add(int(stream))
+            self._allow(function, arguments.shared_bytes)
             self._call(
                 "cuLaunchKernel",
                 function.handle.handle,
@@ -184,6 +185,14 @@ class CudaDriver(CudaCopies):
                 kernel=function.name,
             )
         del values  # the driver copied them
+
+    def _allow(self, function: Function, shared_bytes: int) -> None:
+        """Lets launches of a kernel ask for so much shared memory. By default, the driver allows for 48 KiB."""
+        kernel: CudaFunction = function.handle
+        if shared_bytes > kernel.shared_bytes:
+            attribute = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self._call("cuFuncSetAttribute", kernel.handle, attribute, shared_bytes, kernel=function.name)
+            kernel.shared_bytes = shared_bytes
 
     def open_blas(self) -> CublasLt | None:
         with self._current():

@@ -69,12 +69,13 @@ class CudaModule(Owner):
         self.streams: set[int] = set()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False, slots=True)
 class CudaFunction:
-    """The driver's handle of a kernel, and the kernel's module."""
+    """The driver's handle of a kernel, its module, and the shared memory that its launches may ask for, if set."""
 
     handle: Any
     module: CudaModule
+    shared_bytes: int = 0
 
 
 class CudaGraph(Owner):

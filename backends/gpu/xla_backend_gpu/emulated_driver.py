@@ -151,6 +151,7 @@ class EmulatedDriver(Driver):
         instruction = arguments.instruction
         loaded: _Loaded = function.handle
         module = loaded.module
+        module.check_shared_bytes(function.name, arguments.shared_bytes)  # the device outlives a launch that is refused
 
         def run() -> None:
             module.prepare(function.name)

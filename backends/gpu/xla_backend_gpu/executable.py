@@ -125,7 +125,7 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
 
     def kernel(instruction: HloInstruction, launch: Launch, operands: Slices, results: Slices) -> Thunk:
         written = (*results, BufferSlice(scratch, 0, size)) if launch.scratch_bytes else results
-        dimensions = LaunchDimensions((launch.blocks, 1, 1), (launch.threads, 1, 1))
+        dimensions = LaunchDimensions((launch.blocks, 1, 1), (launch.threads, 1, 1), launch.shared_bytes)
         kernel = GpuKernel(code, launch.kernel, instruction)
         return KernelThunk(instruction.name, kernel, operands, written, dimensions)
 

@@ -16,6 +16,26 @@ PROCESSORS = (
 
 ALIGNMENT = 128
 
+_SHARED_KIB = {
+    75: 64,
+    80: 163,
+    86: 99,
+    87: 163,
+    88: 99,
+    89: 99,
+    90: 227,
+    100: 227,
+    103: 227,
+    110: 227,
+    120: 99,
+    121: 99,
+}
+"""Compute capability -> the most shared memory of a block, which its launch asks for. NVIDIA's tables have all but 88;
+99 is the least of its generation.
+"""
+DECLARED_SHARED_BYTES = 48 << 10
+"""The most shared memory that a kernel may declare on any processor."""
+
 
 def check_processor(name: str) -> str:
     """Returns the name if it is in PROCESSORS.
@@ -27,6 +47,20 @@ def check_processor(name: str) -> str:
         known = ", ".join(PROCESSORS)
         raise InvalidArgumentError(f"cannot generate PTX for {name!r}", hint=f"processors are {known}")
     return name
+
+
+def shared_bytes(processor: str) -> int:
+    """Returns the most shared memory of a block on a processor."""
+    return _SHARED_KIB.get(processor_number(processor), 48) << 10
+
+
+def common_shared_bytes(processor: str) -> int:
+    """Returns the most shared memory of a block on every processor that runs a processor's PTX: those that are newer,
+    unless it has features of its own or of its family.
+    """
+    if processor[-1] in "af":
+        return shared_bytes(processor)
+    return min(shared_bytes(p) for p in PROCESSORS if processor_number(p) >= processor_number(processor))
 
 
 def processor_number(name: str) -> int:

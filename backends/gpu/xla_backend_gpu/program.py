@@ -22,7 +22,9 @@ _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, ser_json_bytes="b
 
 
 class Launch(BaseModel):
-    """A launch of an instruction's kernel: the kernel's name in the PTX, the grid, and the size of scratch memory."""
+    """A launch of an instruction's kernel: the kernel's name in the PTX, the grid, the size of scratch memory, and the
+    shared memory of a block beyond what the kernel declares.
+    """
 
     model_config = _STRICT
 
@@ -30,6 +32,7 @@ class Launch(BaseModel):
     blocks: int = Field(ge=1, le=2**31 - 1)
     threads: int = Field(ge=1, le=1024)
     scratch_bytes: int = Field(default=0, ge=0)
+    shared_bytes: int = Field(default=0, ge=0)
 
 
 class GpuProgram(BaseModel):

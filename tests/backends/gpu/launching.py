@@ -16,12 +16,13 @@ from xla_core.hlo import HloInstruction
 
 @dataclasses.dataclass(frozen=True)
 class Compiled:
-    """A kernel, its PTX, and its grid."""
+    """A kernel, its PTX, its grid, and the shared memory that a launch asks for."""
 
     kernel: EmittedKernel
     ptx: str
     blocks: int
     threads: int
+    shared_bytes: int = 0
 
     def __call__(self, *arguments: np.ndarray, engine: str = "fast") -> tuple[list[np.ndarray], Counters]:
         """Runs the kernel; returns the results, which are row-major, and what was counted."""
@@ -38,7 +39,8 @@ class Compiled:
             order = list(reversed(parameter.shape.minor_to_major()))
             memory.write(address, np.ascontiguousarray(np.transpose(next(given), order)))
         module = Module(self.ptx, engine=engine)
-        counters = module.launch(self.kernel.name, (self.blocks,), (self.threads,), addresses, memory)
+        grid, block = (self.blocks,), (self.threads,)
+        counters = module.launch(self.kernel.name, grid, block, addresses, memory, self.shared_bytes)
         return [_array(memory.read(address, shape.byte_size), shape) for address, shape in results], counters
 
 
@@ -55,7 +57,7 @@ def compile_kernel(instruction: HloInstruction, processor: str = "sm_90") -> Com
     kernel = emitter.emit(instruction, "kernel")
     ptx = compile_ir(emitter.module.to_text(), abi, what="kernel").assembly()
     figures = abi.figures[kernel.name]
-    return Compiled(kernel, ptx, figures.blocks, figures.threads)
+    return Compiled(kernel, ptx, figures.blocks, figures.threads, figures.shared_bytes)
 
 
 def assembled(compiled: Compiled, processor: str = "sm_90") -> str:

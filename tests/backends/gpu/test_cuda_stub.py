@@ -571,6 +571,42 @@ print(json.dumps(said))
         assert "new xla_core.Client" not in said
 
 
+SHARED = """
+import contextlib
+from xla_backend_gpu.cuda_driver import CudaDriver
+text = "HloModule m\\nENTRY main {\\n  x = bf16[16,64,256] parameter(0)\\n  y = bf16[16,256,512] parameter(1)\\n"
+text += "  ROOT d = f32[16,64,512] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+text += "rhs_contracting_dims={1}\\n}"
+executable = client.compile(text, xla.CompileOptions(backend={"sm": "sm_90a", "products": "own"}))
+x, y = (client.buffer_from_host(np.ones(p.dimensions, p.dtype)) for p in executable.parameter_shapes)
+ALLOW
+said = ""
+for _ in range(4):  # from the third run on as a graph
+    try:
+        (z,) = executable.execute([x, y])
+        assert (np.asarray(z) == 256).all()
+    except xla.XlaError as error:
+        said = str(error)
+asked = driver.calls.get("cuFuncSetAttribute", 0)
+(z,) = client.compile(CHAIN)(X)  # the device is not lost
+np.testing.assert_array_equal(np.asarray(z), X * X + 6 * X)
+print(json.dumps([asked, driver.calls.get("cuGraphLaunch", 0), said]))
+"""
+
+
+def test_a_kernel_is_allowed_its_shared_memory_once(run: Run) -> None:
+    asked, graphs, said = result(run(SHARED.replace("ALLOW", "")))
+    assert (asked, said) == (1, "")
+    assert graphs > 0
+
+
+def test_a_launch_without_permission_is_refused(run: Run) -> None:
+    """By default, a launch may ask for 48 KiB."""
+    asked, _, said = result(run(SHARED.replace("ALLOW", "CudaDriver._allow = lambda *arguments: None")))
+    assert asked == 0
+    assert "CUDA_ERROR_INVALID_VALUE" in said
+
+
 def test_whatever_meets_a_sticky_status_first_loses_the_device(run: Run) -> None:
     program = """
 own = client.platform.executor(0).driver

@@ -17,7 +17,7 @@ from xla_backend_gpu.counting import counted
 from xla_backend_gpu.driver import LaunchArguments
 from xla_backend_gpu.emulated_driver import EmulatedDriver
 
-from xla_core.errors import CancelledError
+from xla_core.errors import CancelledError, InvalidArgumentError
 
 BRANCHES = """HloModule branches
 
@@ -119,6 +119,21 @@ def test_the_caller_does_short_work_of_an_idle_stream(client) -> None:
         read = np.empty(32, np.uint8)
         driver.read(stream, read, result)
         np.testing.assert_array_equal(read.view(np.float32), -values)
+    finally:
+        driver.close_stream(stream)
+
+
+def test_the_device_outlives_a_launch_that_is_refused(client) -> None:
+    driver = EmulatedDriver(1 << 20)
+    stream = driver.create_stream(client.devices[0].executor)
+    (kernel,) = driver.load(client.compile(NEGATE).artifacts()["ptx"], "fast").values()
+    source, result = driver.allocate(32), driver.allocate(32)
+    try:
+        driver.fill(stream, source, 0, 32)
+        with pytest.raises(InvalidArgumentError, match="of shared memory; a block has"):
+            driver.launch(stream, kernel, LaunchArguments((1, 1, 1), (32, 1, 1), 1 << 18, (source, result)))
+        driver.launch(stream, kernel, LaunchArguments((1, 1, 1), (32, 1, 1), 1 << 10, (source, result)))
+        assert driver.reached(driver.record(stream), INFINITY)
     finally:
         driver.close_stream(stream)
 

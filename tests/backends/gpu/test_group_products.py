@@ -71,7 +71,7 @@ def test_operands_in_any_order(lhs: int, rhs: int, engine: str) -> None:
     """Whatever is contiguous in memory is contiguous in shared memory, without conflicts of banks."""
     shapes = operands(T.BF16, 192, 128, 208, lhs, rhs)
     compiled, counters = check(dot(T.F32, **sides(lhs, rhs)), *shapes, engine=engine)
-    assert "by 64 x 128 x 16 bf16, 3 stages of asynchronous copies, reads of 8 and 8" in compiled.kernel.plan
+    assert "by 64 x 128 x 16 bf16, 4 stages of asynchronous copies, reads of 8 and 8" in compiled.kernel.plan
     assert f"1, 1, 1, {1 - lhs}, {1 - rhs};" in compiled.ptx
     assert "ld.global" not in compiled.ptx
     is_clean(compiled)
@@ -242,6 +242,44 @@ def test_a_program_for_the_processor(client) -> None:
     assert "shared products: 128 units of 128 threads" in str(compiled.artifacts()["plan"])
     got = np.asarray(compiled(*arguments)[0])
     np.testing.assert_array_equal(got, xla.evaluate(xla.parse(PROGRAM), *arguments)[0])
+
+
+def test_a_launch_asks_for_shared_memory() -> None:
+    """Beyond 48 KiB, the array has no size of its own. Both engines find what lies beyond its end."""
+    shapes = operands(T.BF16, 64, 64, 256, 1, 1)
+    compiled, _ = check(dot(T.F32, **sides(1, 1)), *shapes)
+    assert compiled.shared_bytes == 64 << 10
+    assert ".extern .shared .align 1024 .b8 kernel_launch_shared[];" in compiled.ptx
+    is_clean(compiled)
+    less = dataclasses.replace(compiled, shared_bytes=compiled.shared_bytes - 1024)
+    for engine in ENGINES:
+        with pytest.raises(EmulatorFault) as found:
+            less(*(small_integers(shape, n) for n, shape in enumerate(shapes)), engine=engine)
+        assert found.value.kind is FaultKind.OUT_OF_BOUNDS
+
+
+def test_a_choice_of_48_kib_declares_all() -> None:
+    choice = KernelChoice(units=4, shared_bytes=48 << 10)
+    _, compiled = made(dot(T.F32, **sides(1, 1)), *operands(T.BF16, 64, 64, 256, 1, 1), choice=choice)
+    assert "3 stages" in compiled.kernel.plan
+    assert compiled.shared_bytes == 0
+    assert ".extern" not in compiled.ptx
+
+
+@pytest.mark.parametrize(
+    ("processor", "kib"),
+    [("sm_75", 64), ("sm_80", 99), ("sm_90", 99), ("sm_90a", 227), ("sm_100f", 227), ("sm_121", 99)],
+)
+def test_a_kernel_has_the_shared_memory_of_every_processor_that_runs_it(processor: str, kib: int) -> None:
+    assert PtxAbi(processor).parallel.most_shared_bytes == kib << 10
+
+
+def test_a_stored_program_keeps_the_shared_memory_of_its_launches(client) -> None:
+    text = PROGRAM.replace("64,128]", "64,256]").replace("128,512]", "256,512]")
+    options = xla.CompileOptions(backend={"sm": PROCESSOR, "products": "own"})
+    again = client.deserialize(client.compile(text, options).serialize())
+    arguments = [small_integers(p.shape, n) for n, p in enumerate(xla.parse(text).entry.parameters)]
+    np.testing.assert_array_equal(np.asarray(again(*arguments)[0]), xla.evaluate(xla.parse(text), *arguments)[0])
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,17 @@ def test_only_what_is_chosen_replaces_the_model() -> None:
     assert KernelChoice().applied(MODEL, instruction()) is MODEL
 
 
+def test_a_choice_of_shared_memory_is_of_all_that_a_launch_may_ask_for() -> None:
+    model = MODEL.model_copy(update={"launch_shared_bytes": 4096})
+    assert (model.most_shared_bytes, MODEL.most_shared_bytes) == (4096, 1024)
+    for chosen, declared, asked in [(4096, 1024, 4096), (2048, 1024, 2048), (1024, 1024, 1024), (512, 512, 512)]:
+        found = KernelChoice(shared_bytes=chosen).applied(model, instruction())
+        assert (found.shared_bytes, found.launch_shared_bytes) == (declared, asked)
+    assert KernelChoice(shared_bytes=512).applied(MODEL, instruction()).most_shared_bytes == 512
+    with pytest.raises(InvalidArgumentError, match="shared_bytes=4097, but the target has 4096"):
+        KernelChoice(shared_bytes=4097).applied(model, instruction())
+
+
 @pytest.mark.parametrize("config", ['"text of another compiler"', '{"fusion_backend_config":{"kind":"__triton"}}', ""])
 def test_other_configurations_are_no_choice(config: str) -> None:
     assert KernelChoice.of(instruction(config)) == KernelChoice()

@@ -13,18 +13,12 @@ import numpy.typing as npt
 from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel, Symbol, Variable
+from xla_backend_gpu.processors import DECLARED_SHARED_BYTES, shared_bytes
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 
 Argument = int | float | bytes | np.generic
 
 _MOST_THREADS = 1024
-_SHARED_BYTES = 232_448
-"""The most shared memory of a block: 227 KiB, as on sm_90."""
-_STATIC_SHARED_BYTES = 49_152
-"""The most shared memory that a kernel may declare on any processor: 48 KiB. A launch must ask for more, where the
-processor has it.
-"""
-
 Triple = tuple[int, int, int]
 
 
@@ -147,7 +141,7 @@ def launch_of(
     limit: int,
     observe: Callable[[Access], None] | None = None,
 ) -> Launch:
-    """Checks a launch as a driver does, and packs its arguments."""
+    """Checks a launch, but for its shared memory, as a driver does, and packs its arguments."""
     g, b = _triple("grid", grid), _triple("block", block)
     threads = math.prod(b)
     if threads > _MOST_THREADS or b[2] > 64:
@@ -156,18 +150,6 @@ def launch_of(
         raise InvalidArgumentError(f"{kernel.name} needs blocks of {kernel.reqntid} threads, not {b}", op=kernel.name)
     if kernel.maxntid is not None and threads > math.prod(kernel.maxntid):
         raise InvalidArgumentError(f"{kernel.name} takes blocks of {kernel.maxntid} at most, not {b}", op=kernel.name)
-    if kernel.shared_bytes > _STATIC_SHARED_BYTES:
-        raise InvalidArgumentError(
-            f"{kernel.name} declares {kernel.shared_bytes} bytes of shared memory, more than {_STATIC_SHARED_BYTES}",
-            op=kernel.name,
-            hint="declare less, or an extern array whose size the launch gives",
-        )
-    if kernel.shared_bytes + dynamic_shared > _SHARED_BYTES:
-        raise InvalidArgumentError(
-            f"{kernel.name} needs {kernel.shared_bytes + dynamic_shared} bytes of shared memory, more than "
-            f"{_SHARED_BYTES}",
-            op=kernel.name,
-        )
     if len(arguments) != len(kernel.parameters):
         raise InvalidArgumentError(
             f"{kernel.name} takes {len(kernel.parameters)} arguments, not {len(arguments)}", op=kernel.name
@@ -179,6 +161,22 @@ def launch_of(
     return Launch(
         kernel, g, b, bytes(packed), memory, variables.addresses(kernel, memory), dynamic_shared, limit, observe
     )
+
+
+def check_shared_bytes(kernel: Kernel, dynamic_shared: int, processor: str) -> None:
+    """Checks a launch's shared memory as the driver of a processor does."""
+    if kernel.shared_bytes > DECLARED_SHARED_BYTES:
+        raise InvalidArgumentError(
+            f"{kernel.name} declares {kernel.shared_bytes} bytes of shared memory, more than {DECLARED_SHARED_BYTES}",
+            op=kernel.name,
+            hint="declare less, or an extern array whose size the launch gives",
+        )
+    needed, most = kernel.shared_bytes + dynamic_shared, shared_bytes(processor)
+    if dynamic_shared < 0 or needed > most:
+        raise InvalidArgumentError(
+            f"{kernel.name} needs {needed} bytes of shared memory; a block has {most} at most on {processor}",
+            op=kernel.name,
+        )
 
 
 def _triple(what: str, sizes: Sequence[int]) -> Triple:

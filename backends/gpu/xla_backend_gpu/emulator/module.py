@@ -10,11 +10,12 @@ from typing import Literal
 from xla_backend_gpu.emulator.checked import run_checked
 from xla_backend_gpu.emulator.counters import Counters
 from xla_backend_gpu.emulator.fast import compile_kernel, run_fast
-from xla_backend_gpu.emulator.launch import Access, Argument, GlobalVariables, launch_of
+from xla_backend_gpu.emulator.launch import Access, Argument, GlobalVariables, check_shared_bytes, launch_of
 from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.linker import link
 from xla_backend_gpu.emulator.ptx.program import Kernel
 from xla_backend_gpu.emulator.ptx.reader import read
+from xla_backend_gpu.ptx import processor_of_ptx
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
 _LIMITS = {"checked": 1 << 24, "fast": 1 << 32}
@@ -70,6 +71,7 @@ class Module:
             raise InvalidArgumentError(f"the emulator's engines are {' and '.join(_LIMITS)}, not {engine!r}")
         self.engine = engine
         self._kernels = _kernels(ptx_text)
+        self._processor = processor_of_ptx(ptx_text)
         self._variables = GlobalVariables()
         self.kernels: Mapping[str, KernelInfo] = {name: _info(kernel) for name, kernel in self._kernels.items()}
 
@@ -82,6 +84,21 @@ class Module:
         kernel = self._kernels.get(name)
         if kernel is not None and self.engine == "fast":
             compile_kernel(kernel, self._kernels.values())
+
+    def check_shared_bytes(self, name: str, dynamic_shared: int) -> None:
+        """Checks that a block may have the shared memory of a launch on the processor that the PTX is for.
+
+        Raises:
+            NotFoundError: the module has no such kernel.
+            InvalidArgumentError: it may not.
+        """
+        check_shared_bytes(self._kernel(name), dynamic_shared, self._processor)
+
+    def _kernel(self, name: str) -> Kernel:
+        kernel = self._kernels.get(name)
+        if kernel is None:
+            raise NotFoundError(f"the module has no kernel {name}; it has {', '.join(self._kernels) or 'none'}")
+        return kernel
 
     def launch(
         self,
@@ -112,9 +129,8 @@ class Module:
         """
         if observe is not None and self.engine != "checked":
             raise InvalidArgumentError(f"engine={self.engine!r} can't be observed", hint='use engine="checked"')
-        kernel = self._kernels.get(name)
-        if kernel is None:
-            raise NotFoundError(f"the module has no kernel {name}; it has {', '.join(self._kernels) or 'none'}")
+        kernel = self._kernel(name)
+        check_shared_bytes(kernel, dynamic_shared, self._processor)
         limit = limit or _LIMITS[self.engine]
         launch = launch_of(kernel, grid, block, arguments, memory, self._variables, dynamic_shared, limit, observe)
         return run_checked(launch) if self.engine == "checked" else run_fast(launch, self._kernels.values())

@@ -200,7 +200,13 @@ class Code(OfContext):
     def __init__(self, kernels: Mapping[str, Function]) -> None:
         super().__init__()
         self.kernels, self.running, self.loaded = kernels, 0, True
+        self.shared = dict[
+            str, int
+        ]()  # kernel -> the dynamic shared memory that its launches may ask for, where it is set
         self.counting = threading.Lock()
+
+    def declared(self, kernel: str) -> int:
+        return self.kernels[kernel].handle.module.kernels[kernel].shared_bytes
 
     def count(self, change: int) -> None:
         with self.counting:
@@ -686,6 +692,14 @@ def cuModuleGetFunction(found, module, name):
     found[0] = new(Function(name.decode(), loaded))
 
 
+@function(c_void_p, c_int, c_int)
+def cuFuncSetAttribute(kernel, attribute, value):
+    chosen = take(kernel, Function)
+    require(attribute == 8)  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    require(0 <= value <= ATTRIBUTES[97] - chosen.handle.declared(chosen.name))
+    chosen.handle.shared[chosen.name] = value
+
+
 @function(c_void_p, *[c_uint] * 7, c_void_p, POINTER(c_void_p), POINTER(c_void_p))
 def cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
     own, chosen = take(stream, Stream), take(kernel, Function)
@@ -694,6 +708,7 @@ def cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, e
     kernel = code.kernels[chosen.name]
     sizes = [parameter.size for parameter in kernel.handle.module.kernels[chosen.name].parameters]
     require(set(sizes) <= {8})
+    require(shared <= code.shared.get(chosen.name, (48 << 10) - code.declared(chosen.name)))
     values = tuple(ctypes.cast(parameters[n], POINTER(c_uint64))[0] for n in range(len(sizes)))
     launch = LaunchArguments((gx, gy, gz), (bx, by, bz), shared, values)
     emulated = own.device.emulated

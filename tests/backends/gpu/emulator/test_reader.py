@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from xla_backend_gpu.emulator import Memory, Module, Parameter
+from xla_backend_gpu.emulator import EmulatorFault, FaultKind, Memory, Module, Parameter
 from xla_backend_gpu.emulator.ptx.program import Function, Instruction
 from xla_backend_gpu.emulator.ptx.reader import read
 
@@ -166,3 +166,38 @@ def test_a_kernel_declares_48_kib_of_shared_memory_at_most(engine) -> None:
     launch(48 << 10)
     with pytest.raises(InvalidArgumentError, match="declares 49168 bytes of shared memory, more than 49152"):
         launch((48 << 10) + 16)
+
+
+DYNAMIC = """.version 8.0
+.target PROCESSOR
+.address_size 64
+.extern .shared .align 1024 .b8 all[];
+.visible .entry k() {
+  .reg .b32 %r<2>;
+  .shared .align 16 .b8 own[1024];
+  mov.b32 %r0, all;
+  st.shared.b32 [%r0+65532], %r0;
+  st.shared.b32 [own], %r0;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["checked", "fast"])
+@pytest.mark.parametrize(("processor", "kib"), [("sm_75", 64), ("sm_80", 163), ("sm_86", 99), ("sm_90a", 227)])
+def test_a_launch_has_as_much_shared_memory_as_the_processor(processor: str, kib: int, engine) -> None:
+    """What is declared counts too. Nothing is beyond what the launch asks for."""
+    module = Module(DYNAMIC.replace("PROCESSOR", processor), engine=engine)
+
+    def launch(size: int) -> None:
+        module.launch("k", (1,), (1,), [], Memory(1 << 16), dynamic_shared=size)
+
+    if kib > 64:
+        launch(65536)
+        launch((kib - 1) << 10)
+    most = kib << 10
+    with pytest.raises(InvalidArgumentError, match=f"needs {most + 1} bytes .* has {most} at most on {processor}"):
+        launch(most - 1024 + 1)
+    with pytest.raises(EmulatorFault) as found:
+        launch(60 << 10)
+    assert found.value.kind is FaultKind.OUT_OF_BOUNDS

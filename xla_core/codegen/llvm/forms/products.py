@@ -97,14 +97,18 @@ class _Tile:
         thread = context.abi.thread_index(b)
         self._multiplier = multiplier(self._emitter, plan, thread)
         self._types = self._multiplier.types
-        self._memory = [[self._shared(t, layout.size * plan.stages) for t in self._types] for layout in plan.layouts]
+        self._memory = self._shared_memory()
         self._copies = [self._copy(side, thread) for side in (0, 1)]
 
-    def _shared(self, type_: str, count: int) -> Value:
-        held, abi = "i8" if type_ == "i1" else type_, self._context.abi
+    def _shared_memory(self) -> list[list[Value]]:
+        """The arrays of both operands: one for each part of an element."""
+        abi, b, sizes = self._context.abi, self._b, [layout.size * self._plan.stages for layout in self._plan.layouts]
         if self._is_read_by_device:
-            return abi.shared_array(self._b, held, count, align=_PATTERN_BYTES)
-        return abi.shared_array(self._b, held, count)
+            (held,) = self._types
+            memory = abi.shared_array(b, held, sum(sizes), align=_PATTERN_BYTES)
+            return [[memory], [b.gep(held, memory, b.int_(sizes[0]))]]
+        held_types = ["i8" if type_ == "i1" else type_ for type_ in self._types]
+        return [[abi.shared_array(b, held, size) for held in held_types] for size in sizes]
 
     @property
     def _is_read_by_device(self) -> bool:

@@ -59,7 +59,7 @@ def _plan(
         if not layout.along_depth and (not shape.turns or tile[side] % row):
             return None
     steps = -(-sizes[3] // row)
-    fit = body.parallel.shared_bytes // (kept * sum(layout.size for layout in layouts))
+    fit = body.parallel.most_shared_bytes // (kept * sum(layout.size for layout in layouts))
     copied = steps > 1 and all(is_copied(body, space, operands[side], layouts[side], shape) for side in (0, 1))
     wanted = min(steps, _LEAST_STAGES if copied else 2)
     if 2 * sizes[3] <= row or fit < wanted:
