@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_backend_gpu.emulator.fast.fault_reports import emit_report_call
 from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import context_word
 from xla_backend_gpu.emulator.fast.releases import emit_block_release
-from xla_backend_gpu.emulator.fast.thread_function import emit_report_call
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
 RUN_THREADS, RUN_ROUNDS = "run_threads", "run_rounds"

@@ -17,9 +17,10 @@ import numpy as np
 
 from xla_backend_gpu.emulator.counters import Counters
 from xla_backend_gpu.emulator.fast.driver import RUN_ROUNDS, RUN_THREADS, emit_driver
+from xla_backend_gpu.emulator.fast.fault_reports import REPORT, emit_report
 from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.releases import emit_warp_release
-from xla_backend_gpu.emulator.fast.thread_function import REPORT, emit_report, emit_thread_function
+from xla_backend_gpu.emulator.fast.thread_function import emit_thread_function
 from xla_backend_gpu.emulator.faults import FaultKind
 from xla_backend_gpu.emulator.launch import Launch
 from xla_backend_gpu.emulator.ptx.program import Kernel, Symbol

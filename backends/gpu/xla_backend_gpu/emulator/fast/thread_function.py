@@ -9,10 +9,9 @@ driver calls it again later. It then restores the registers from the thread's st
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
 
 from xla_backend_gpu.emulator.fast.accesses import Accesses
+from xla_backend_gpu.emulator.fast.fault_reports import FaultReports
 from xla_backend_gpu.emulator.fast.group_products import emit_product
 from xla_backend_gpu.emulator.fast.layout import WAITING, Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import Known, Operands, context_word
@@ -25,11 +24,6 @@ from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.errors import UnimplementedError
 
 INDICES = ("thread", "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
-
-REPORT = "report"
-"""The name of the function that reports a fault, which all kernels call by its address in the context: LLVM compiles
-such a call several times as fast as one of a name.
-"""
 
 
 def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, name: str) -> IrFunction:
@@ -49,19 +43,6 @@ def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, 
     return module.add_function(function)
 
 
-class _Fault(NamedTuple):
-    """A block that branches to the reporting block, and the fault that is reported.
-
-    The kind is OUT_OF_BOUNDS instead if `outside`, an i1, holds.
-    """
-
-    block: Block
-    kind: Value
-    outside: Value
-    position: Value
-    address: Value
-
-
 class _ThreadFunction:
     def __init__(self, b: IrBuilder, kernel: Kernel, layout: StateLayout) -> None:
         self.b, self.kernel, self.layout = b, kernel, layout
@@ -74,13 +55,12 @@ class _ThreadFunction:
         in_memory = kept_in_memory(kernel, set(starts), self.before)
         self.operands = Operands(b, kernel, context, named, in_memory, self.state, layout.resident or {})
         self.fuel = b.alloca("i64") if layout.resident is None else self._state(layout.FUEL)
-        self.faults: list[_Fault] = []
-        self.faulted = b.function.add_block("faulted")
+        self.faults = FaultReports(b)
         if layout.sites:
             local = b.gep("i8", self.state, b.int_(layout.local))
         else:
             local = b.alloca("i8", max(kernel.local_bytes, 1), align=16)
-        self.accesses = Accesses(b, kernel, self.operands, shared, local, self._fault_if)
+        self.accesses = Accesses(b, kernel, self.operands, shared, local, self.faults.report_if)
         self.blocks = {position: b.function.add_block("at") for position in starts}
         self.position = self.start = 0
         self.known: dict[int, Known] = {}  # at the ends of blocks that are the only predecessor of another one
@@ -98,9 +78,10 @@ class _ThreadFunction:
                 self._change_block(position)
             elif self._has_ended():
                 continue  # no branch leads here
-            self.position = position
+            self.position = self.faults.position = position
             self._instruction(instruction)
-        self._report()
+        indices = [self.thread, *(self.operands.indices[f"ctaid.{axis}"] for axis in "xyz")]
+        self.faults.emit(self.context, indices)
 
     def _change_block(self, start: int) -> None:
         """Keeps the known values of registers for blocks that continue the last one, and enters the next block."""
@@ -115,22 +96,6 @@ class _ThreadFunction:
             else:
                 known = self.known.pop(before)
         self.operands.enter_block(known)
-
-    def _report(self) -> None:
-        """Emits the one block that reports faults, which keeps the code of each check short."""
-        b = self.b
-        b.block = self.faulted
-        if not self.faults:
-            b.line("unreachable")
-            return
-        kind = b.phi(*((f.kind, f.block) for f in self.faults))
-        outside = b.phi(*((f.outside, f.block) for f in self.faults))
-        position = b.phi(*((f.position, f.block) for f in self.faults))
-        address = b.phi(*((f.address, f.block) for f in self.faults))
-        kind = b.select(outside, b.int_(Faults.OUT_OF_BOUNDS), kind)
-        indices = [self.thread, *(self.operands.indices[f"ctaid.{axis}"] for axis in "xyz")]
-        emit_report_call(b, self.context, kind, position, address, indices)
-        b.line("ret i32 -1")
 
     def _has_ended(self) -> bool:
         lines = self.b.block.lines
@@ -159,7 +124,7 @@ class _ThreadFunction:
                 for place, register in enumerate(live):
                     bits = self._load_state("i64", layout.registers + 8 * place)
                     self.operands.store_register(register, b.cast("trunc", bits, f"i{register.bits}"))
-            self.position = position
+            self.faults.position = position
             self._take_results(self.kernel.instructions[position])
             b.branch(self.blocks[position + 1])
         b.block = entry
@@ -221,8 +186,7 @@ class _ThreadFunction:
         elif effect is Effect.EXIT:
             b.line("ret i32 0")
         elif effect is Effect.TRAP:
-            self._add_fault(Faults.TRAP, b.int_(0), b.bool_(False))
-            b.branch(self.faulted)
+            self.faults.report(Faults.TRAP)
         elif effect is Effect.GROUP_PRODUCT and not instruction.definition.shares_fragments:
             emit_product(b, self.operands, self.accesses, instruction)
         elif effect in WAITING:
@@ -256,7 +220,7 @@ class _ThreadFunction:
         b = self.b
         left = b.sub(b.load("i64", self.fuel), b.int_(instructions))
         b.store(left, self.fuel)
-        self._fault_if(b.icmp("slt", left, b.int_(0)), Faults.ENDLESS, b.int_(0))
+        self.faults.report_if(b.icmp("slt", left, b.int_(0)), Faults.ENDLESS, b.int_(0))
 
     def _wait(self, instruction: Instruction) -> None:
         """Emits code that saves the live registers and returns to the driver."""
@@ -283,44 +247,6 @@ class _ThreadFunction:
         b.store(b.int_(waits_for, "i32"), self._state(layout.WAITS_FOR), align=4)
         b.line(f"ret i32 {number}")
 
-    # -- faults ------------------------------------------------------------------------------------------------------
-
-    def _fault_if(self, condition: Value, kind: Faults, address: Value, outside: Value | None = None) -> None:
-        """Emits a branch to the block that reports, if a condition holds. See `_Fault`."""
-        b = self.b
-        good = b.function.add_block("good")
-        self._add_fault(kind, address, b.bool_(False) if outside is None else outside)
-        b.branch_if(condition, self.faulted, good)
-        b.block = good
-
-    def _add_fault(self, kind: Faults, address: Value, outside: Value) -> None:
-        b = self.b
-        self.faults.append(_Fault(b.block, b.int_(kind), outside, b.int_(self.position), address))
-
 
 def value_bits(value: Value) -> int:
     return {"float": 32, "double": 64}.get(value.type) or int(value.type[1:])
-
-
-def emit_report(module: IrModule) -> None:
-    """Emits `REPORT`, which writes a fault to the context unless another thread has done so."""
-    parameters = [("ptr", "", "context"), *(("i64", "", name) for name in ("kind", "instruction", "address"))]
-    parameters += [("i32", "", name) for name in ("thread", "x", "y", "z")]
-    function = IrFunction(REPORT, "void", parameters, attributes="noinline cold nounwind")
-    b = IrBuilder(module, module.add_function(function))
-    context, kind, instruction, address, *indices = function.parameters
-    place = b.gep("i64", context, b.int_(Context.FAULT))
-    pair = b.emit("{i64, i1}", f"cmpxchg {place}, i64 0, {kind} acq_rel monotonic")
-    with b.if_(b.emit("i1", f"extractvalue {pair}, 1")):
-        words = [instruction, address, *(b.cast("zext", index, "i64") for index in indices)]
-        for position, word in enumerate(words, Context.FAULT_INSTRUCTION):
-            b.store(word, b.gep("i64", context, b.int_(position)), align=8)
-    b.ret()
-
-
-def emit_report_call(
-    b: IrBuilder, context: Value, kind: Value, position: Value, address: Value, indices: Sequence[Value]
-) -> None:
-    """Emits a call of `REPORT`. `indices` are the thread's number in its block, and the block's x, y and z."""
-    report = context_word(b, context, Context.REPORT, "ptr")
-    b.call_pointer(report, "void", [context, kind, position, address, *indices])

@@ -52,7 +52,7 @@ class _Linker:
             self.shared[variable] = self._place(variable, "shared")  # arrays without a size are dynamic, and come last
         self._inline(self.entry, dict(zip(self.entry.parameters, parameters, strict=True)), ())
         for position, labels in self.branches:
-            self.instructions[position] = self._resolved(self.instructions[position], labels)
+            self.instructions[position] = _resolved(self.instructions[position], labels)
         return Kernel(
             self.entry.name,
             tuple(self.instructions),
@@ -169,22 +169,7 @@ class _Linker:
         if not base and not any(map(_has_variable, instruction.operands)):
             return instruction  # of the entry itself, whose registers keep their numbers
 
-        def mapped(operand: Operand) -> Operand:
-            if isinstance(operand, Register):
-                return self.registers[base + operand.index]
-            if isinstance(operand, Negation):
-                return Negation(self.registers[base + operand.register.index])
-            if isinstance(operand, Symbol):
-                return Symbol(self._storage(operand.variable, places), operand.offset)
-            if isinstance(operand, Vector):
-                return Vector(tuple(mapped(e) for e in operand.elements))
-            if isinstance(operand, Address):
-                inner = mapped(operand.base)
-                assert isinstance(inner, Register | Symbol) or operand.base is inner
-                return Address(inner, operand.offset)
-            return operand
-
-        operands = tuple(map(mapped, instruction.operands))
+        operands = tuple([self._operand(operand, places, base) for operand in instruction.operands])
         space = instruction.space
         for operand in operands:
             if space == "param" and isinstance(operand, Address) and isinstance(operand.base, Symbol):
@@ -192,20 +177,36 @@ class _Linker:
         guard = instruction.guard and self.registers[base + instruction.guard.index]
         return _with_operands(instruction, operands, guard, space)
 
-    def _resolved(self, instruction: Instruction, labels: Mapping[str, int]) -> Instruction:
-        def resolved(operand: Operand) -> Operand:
-            if isinstance(operand, Vector):
-                return Vector(tuple(map(resolved, operand.elements)))
-            if not isinstance(operand, Label):
-                return operand
-            if operand.name not in labels:
-                raise InvalidArgumentError(
-                    f"{operand.name} is neither a label nor a declared name",
-                    location=SourceLocation("<ptx>", instruction.line),
-                )
-            return Label(operand.name, labels[operand.name])
+    def _operand(self, operand: Operand, places: dict[Variable, Variable], base: int) -> Operand:
+        if isinstance(operand, Register):
+            return self.registers[base + operand.index]
+        if isinstance(operand, Negation):
+            return Negation(self.registers[base + operand.register.index])
+        if isinstance(operand, Symbol):
+            return Symbol(self._storage(operand.variable, places), operand.offset)
+        if isinstance(operand, Vector):
+            return Vector(tuple([self._operand(e, places, base) for e in operand.elements]))
+        if isinstance(operand, Address):
+            inner = self._operand(operand.base, places, base)
+            assert isinstance(inner, Register | Symbol) or operand.base is inner
+            return Address(inner, operand.offset)
+        return operand
 
-        return _with_operands(instruction, tuple(map(resolved, instruction.operands)))
+
+def _resolved(instruction: Instruction, labels: Mapping[str, int]) -> Instruction:
+    return _with_operands(instruction, tuple([_target(o, labels, instruction.line) for o in instruction.operands]))
+
+
+def _target(operand: Operand, labels: Mapping[str, int], line: int) -> Operand:
+    if isinstance(operand, Vector):
+        return Vector(tuple([_target(element, labels, line) for element in operand.elements]))
+    if not isinstance(operand, Label):
+        return operand
+    if operand.name not in labels:
+        raise InvalidArgumentError(
+            f"{operand.name} is neither a label nor a declared name", location=SourceLocation("<ptx>", line)
+        )
+    return Label(operand.name, labels[operand.name])
 
 
 def _with_operands(

@@ -128,19 +128,19 @@ class _Reader:
             numbers = np.fromstring(self.tokens.take().text[1:-1], np.uint64, sep=",")
             return numbers.astype(f"u{element.size}").tobytes().ljust(size, b"\0")
         data = bytearray()
-
-        def values() -> None:
-            if self.tokens.accept("{"):
-                values()
-                while self.tokens.accept(","):
-                    values()
-                self.tokens.expect("}")
-            else:
-                number = immediate(self.tokens)
-                data.extend((number.value & (1 << element.bits) - 1).to_bytes(element.size, "little"))
-
-        values()
+        self._values(element, data)
         return bytes(data).ljust(size, b"\0")
+
+    def _values(self, element: PtxType, data: bytearray) -> None:
+        """Reads a number, or values in braces."""
+        if self.tokens.accept("{"):
+            self._values(element, data)
+            while self.tokens.accept(","):
+                self._values(element, data)
+            self.tokens.expect("}")
+        else:
+            number = immediate(self.tokens)
+            data.extend((number.value & (1 << element.bits) - 1).to_bytes(element.size, "little"))
 
     # -- functions ---------------------------------------------------------------------------------------------------
 
@@ -204,12 +204,6 @@ class _Body:
             self.scopes.add(variable.name, variable)
         self.plain = PlainLines(self.tokens, self.scopes, reader.files)
         self.targets: dict[str, Vector] = {}
-        self.directives: dict[str, Callable[[], None]] = {
-            ".reg": self._registers,
-            ".loc": reader.read_location,
-            ".pragma": self._until_semicolon,
-            **dict.fromkeys(_SPACES, lambda: None),
-        }
 
     def read(self) -> None:
         tokens = self.tokens
@@ -229,10 +223,10 @@ class _Body:
             elif token.text in _SPACES:
                 self.reader.declare(self.function, self.scopes)
                 self.plain.forget_names()
-            elif token.text in self.directives:
+            elif token.text in _DIRECTIVES:
                 self.plain.forget_names()
                 tokens.take()
-                self.directives[token.text]()
+                _DIRECTIVES[token.text](self)
             elif token.kind == "word" and tokens.peek().text == ":":
                 self._label()
             else:
@@ -376,3 +370,10 @@ class _Body:
             found.append(operand.variable)
             tokens.accept(",")
         return tuple(found)
+
+
+_DIRECTIVES: dict[str, Callable[[_Body], None]] = {
+    ".reg": _Body._registers,
+    ".loc": lambda body: body.reader.read_location(),
+    ".pragma": _Body._until_semicolon,
+}
