@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.executable import GpuExecutable
-from xla_backend_gpu.matmul_thunk import MatmulThunk
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.program import Engine, GpuProgram, Processor, Products
 from xla_core.backend import BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
@@ -166,7 +165,7 @@ class GpuCompiler(Compiler):
             tuner=tuner,
             keep_artifacts=options.keep_artifacts,
         )
-        _check_library(executable, executor)
+        executable.prepare(executor)
         return executable
 
     def _compile_kernel(self, module: HloModule, options: CompileOptions) -> GpuExecutable:
@@ -185,17 +184,8 @@ class GpuCompiler(Compiler):
             executable = GpuExecutable(program, assign(parse_hlo(program.hlo)))
         except XlaError as error:
             raise InvalidArgumentError(f"the serialized GPU program is damaged: {error.message}") from error
-        _check_library(executable, executor)
+        executable.prepare(executor)
         return executable
-
-
-def _check_library(executable: GpuExecutable, executor: StreamExecutor | None) -> None:
-    """Raises FailedPreconditionError if a program calls cuBLASLt, and its device doesn't have it."""
-    calls = [thunk.name for thunk in executable.device_thunks() if isinstance(thunk, MatmulThunk)]
-    if calls and isinstance(executor, GpuExecutor) and executor.driver.blas is None:
-        from xla_backend_gpu.cublas.find import missing
-
-        raise missing(f"{executable.module.name} ({calls[0]})")
 
 
 def _has_dots(module: HloModule) -> bool:

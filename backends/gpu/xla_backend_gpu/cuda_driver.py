@@ -26,12 +26,12 @@ from xla_backend_gpu.cuda_calls import (
 )
 from xla_backend_gpu.cuda_copies import CudaCopies
 from xla_backend_gpu.cuda_handles import CudaFunction, CudaGraph, CudaModule
+from xla_backend_gpu.cuda_modules import load_module
 from xla_backend_gpu.cuda_timing import seconds_of_one
 from xla_backend_gpu.driver import Function, LaunchArguments, Places, Step
 from xla_backend_gpu.processors import processor_number
 from xla_backend_gpu.program import Engine
 from xla_backend_gpu.ptx import entry_names, processor_of_ptx
-from xla_backend_gpu.ptxas import ptxas_report
 from xla_core.backend import StreamExecutor
 from xla_core.errors import XlaError
 from xla_core.target import CacheLevel, DeviceDescription
@@ -288,21 +288,17 @@ class CudaDriver(CudaCopies):
             module = None
             if cubin and processor_number(processor) == self._processor_number:
                 with contextlib.suppress(XlaError):  # a driver that is older than ptxas can compile the PTX still
-                    module = self._load(cubin)
+                    module = load_module(cubin, self._call)
             if module is None:
                 try:
-                    module = self._load(ptx.encode())
+                    module = load_module(ptx.encode(), self._call)
                 except XlaError as error:
-                    error.hint = f"the PTX is for {processor}; ptxas says: {ptxas_report(ptx, processor).strip()}"
+                    error.hint = "; ".join(filter(None, [f"the PTX is for {processor}", error.hint]))
                     raise
             names = entry_names(ptx)
             owner = self._handles.module(module)
             found = {n: self._call("cuModuleGetFunction", module, n.encode(), kernel=n) for n in names}
             return {n: Function(n, CudaFunction(handle, owner)) for n, handle in found.items()}
-
-    def _load(self, image: bytes) -> Any:
-        buffer = ctypes.create_string_buffer(image)
-        return self._call("cuModuleLoadData", ctypes.addressof(buffer))
 
     def close(self) -> None:
         if self._is_closing:

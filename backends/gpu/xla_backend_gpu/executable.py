@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from xla_backend_gpu.cublas.call import TARGET, is_matmul, matmul_of_call
+from xla_backend_gpu.cublas.find import missing
+from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.graphs import GraphExecutor
 from xla_backend_gpu.kernel import DeviceCode, GpuKernel
 from xla_backend_gpu.matmul_thunk import MatmulThunk
@@ -17,7 +19,14 @@ from xla_core.analysis import (
     BufferAssignment,
     BufferSlice,
 )
-from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
+from xla_core.backend import (
+    CompilationReport,
+    DeviceMemory,
+    Executable,
+    ExecutableMemoryStats,
+    RunOptions,
+    StreamExecutor,
+)
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import Environment, HloInstruction
 from xla_core.schedule import KernelThunk, LaunchDimensions, Thunk, ThunkProgram, emit_thunks, host_thunk, walk
@@ -42,13 +51,31 @@ class GpuExecutable(Executable):
         self._program = program
         self._artifacts = dict(artifacts or {})
         self._was_assembled = False
-        self._thunks = make_thunks(program, assignment)
+        self._code = DeviceCode(program.ptx, program.engine, program.cubin)
+        self._thunks = make_thunks(program, assignment, self._code)
         self._executor = GraphExecutor(self._thunks, streams=_STREAMS, graphs=program.graphs)
 
     def execute_async_on_stream(
         self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
     ) -> Sequence[DeviceMemory]:
         return self._executor.execute(run_options, arguments)
+
+    def prepare(self, executor: StreamExecutor | None) -> None:
+        """Loads the kernels on a device, which also finds the library that the program calls.
+
+        A driver may take seconds to translate PTX, and the first run shouldn't wait for that.
+
+        Raises:
+            FailedPreconditionError: the program calls cuBLASLt, and the device doesn't have it.
+            XlaError: the device can't run the PTX.
+        """
+        if not isinstance(executor, GpuExecutor):
+            return
+        calls = [thunk.name for thunk in self.device_thunks() if isinstance(thunk, MatmulThunk)]
+        if calls and executor.driver.blas is None:
+            raise missing(f"{self.module.name} ({calls[0]})")
+        if self._program.launches:
+            self._code.load(executor.driver)
 
     def serialize(self) -> bytes:
         if not self._program.cubin and not self._was_assembled:  # ptxas may be missing, or refuse the PTX
@@ -92,13 +119,12 @@ class GpuExecutable(Executable):
         self._executor.cancel()
 
 
-def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgram:
-    """Makes the thunks of a compiled module. Instructions without a kernel run on the host.
+def make_thunks(program: GpuProgram, assignment: BufferAssignment, code: DeviceCode) -> ThunkProgram:
+    """Makes the thunks of a compiled module, with the kernels of `code`. The host runs instructions without a kernel.
 
     Raises:
         InvalidArgumentError: the launches don't fit the module.
     """
-    code = DeviceCode(program.ptx, program.engine, program.cubin)
     size = max((launch.scratch_bytes for phases in program.launches.values() for launch in phases), default=0)
     matmuls = {
         instruction: matmul_of_call(instruction)

@@ -1,10 +1,10 @@
-"""Kernels: functions in a module of PTX. A device loads the module when a kernel of it is first launched there."""
+"""Kernels: functions in a module of PTX, which a device loads before it launches one of them."""
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xla_backend_gpu.device import GpuStream
@@ -29,14 +29,23 @@ class DeviceCode:
     def is_loaded(self, driver: Driver) -> bool:
         return driver in self._loaded
 
-    def function(self, driver: Driver, name: str) -> Any:
-        """Returns the driver's handle of a kernel."""
+    def load(self, driver: Driver) -> Mapping[str, Any]:
+        """Loads the module if the device hasn't. Returns the driver's handles of its kernels.
+
+        Raises:
+            XlaError: the device can't run the PTX.
+        """
         functions = self._loaded.get(driver)
         if functions is None:
             with self._lock:
                 functions = self._loaded.get(driver)
                 if functions is None:
                     functions = self._loaded[driver] = dict(driver.load(self.ptx, self.engine, self.cubin))
+        return functions
+
+    def function(self, driver: Driver, name: str) -> Any:
+        """Returns the driver's handle of a kernel."""
+        functions = self.load(driver)
         if name not in functions:
             raise InternalError(f"the PTX of the program has no kernel {name}")
         return functions[name]

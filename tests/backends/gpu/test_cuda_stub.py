@@ -702,6 +702,29 @@ def test_machine_code_is_loaded_by_its_processor(run: Run, processor: str, known
     assert ["ELF" if image.startswith("\x7fELF") else "PTX" for image in images] == loaded
 
 
+def test_kernels_are_loaded_when_a_program_is_compiled(run: Run) -> None:
+    """The first run doesn't wait for the driver's compiler. What that refuses is an error with the compiler's words."""
+    program = """
+from xla_backend_gpu.compiler import GpuCompiler
+executable = client.compile(CHAIN)
+compiled = len(driver.images)
+executable(X)
+ran = len(driver.images)
+program = json.loads(GpuCompiler("sm_90").compile(xla.parse(CHAIN)).serialize())
+program["ptx"] = program["ptx"].replace("mul", "multiply")
+try:
+    GpuCompiler().deserialize(json.dumps(program).encode(), None, client.platform.executor(0))
+except xla.XlaError as error:
+    said = str(error)
+print(json.dumps([compiled, ran, said]))
+"""
+    compiled, ran, said = result(run(program))
+    assert (compiled, ran) == (1, 1)
+    assert "cuModuleLoadDataEx returned CUDA_ERROR_INVALID_PTX" in said
+    assert "the PTX is for sm_90; the driver's compiler says: " in said
+    assert "multiply" in said
+
+
 def test_memory_that_is_not_there(run: Run) -> None:
     program = """
 try:

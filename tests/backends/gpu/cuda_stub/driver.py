@@ -37,6 +37,7 @@ OK, INVALID_VALUE, OUT_OF_MEMORY, NO_DEVICE, INVALID_DEVICE, INVALID_CONTEXT = 0
 INVALID_PTX, INVALID_HANDLE, NOT_FOUND, NOT_READY, ILLEGAL_ADDRESS, LAUNCH_FAILED = 218, 400, 500, 600, 700, 719
 CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, CAPTURE_UNJOINED = 900, 901, 904
 CAPTURED_EVENT, UNKNOWN = 907, 999
+JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6  # CUjit_option
 GLOBAL, THREAD_LOCAL, RELAXED = range(3)  # CUstreamCaptureMode
 
 UNSAFE = frozenset(
@@ -49,7 +50,7 @@ UNSAFE = frozenset(
         "cuMemFreeHost",
         "cuModuleUnload",
     }
-    | {"cuStreamSynchronize", "cuEventQuery", "cuModuleLoadData", "cuGraphExecDestroy", "cuEventDestroy"}
+    | {"cuStreamSynchronize", "cuEventQuery", "cuModuleLoadDataEx", "cuGraphExecDestroy", "cuEventDestroy"}
 )
 """What may invalidate a capture that is not of the mode RELAXED."""
 
@@ -661,14 +662,17 @@ images: list[bytes] = []
 """What was loaded: the first bytes of each image."""
 
 
-@function(POINTER(c_void_p), c_void_p)
-def cuModuleLoadData(module, image):
+@function(POINTER(c_void_p), c_void_p, c_uint, POINTER(c_int), POINTER(c_void_p))
+def cuModuleLoadDataEx(module, image, count, options, values):
+    log = {options[i]: values[i] for i in range(count)}
     images.append(ctypes.string_at(image, 4))
     known = [ptx for cubin, ptx in cubins.items() if ctypes.string_at(image, len(cubin)) == cubin]
     try:
         ptx = known[0] if known else ctypes.string_at(image).decode()
         loaded = current().emulated.load(ptx, "fast")
-    except (UnicodeDecodeError, XlaError):
+    except (UnicodeDecodeError, XlaError) as error:
+        said = str(error).encode()[: log[JIT_ERROR_LOG_BYTES] - 1]
+        ctypes.memmove(log[JIT_ERROR_LOG], said + b"\0", len(said) + 1)
         raise Failure(INVALID_PTX) from None
     module[0] = new(Code(loaded))
 
