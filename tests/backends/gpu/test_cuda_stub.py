@@ -575,15 +575,16 @@ SHARED = """
 import contextlib
 from xla_backend_gpu.cuda_driver import CudaDriver
 text = "HloModule m\\nENTRY main {\\n  x = bf16[16,64,256] parameter(0)\\n  y = bf16[16,256,512] parameter(1)\\n"
-text += "  ROOT d = f32[16,64,512] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
-text += "rhs_contracting_dims={1}\\n}"
+text += "  d = f32[16,64,512] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+text += "rhs_contracting_dims={1}\\n  n = bf16[16,64,256] negate(x)\\n  ROOT r = (f32[16,64,512], bf16[16,64,256]) "
+text += "tuple(d, n)\\n}"
 executable = client.compile(text, xla.CompileOptions(backend={"sm": "sm_90a", "products": "own"}))
 x, y = (client.buffer_from_host(np.ones(p.dimensions, p.dtype)) for p in executable.parameter_shapes)
 ALLOW
 said = ""
 for _ in range(4):  # from the third run on as a graph
     try:
-        (z,) = executable.execute([x, y])
+        z, _ = executable.execute([x, y])
         assert (np.asarray(z) == 256).all()
     except xla.XlaError as error:
         said = str(error)
