@@ -65,7 +65,8 @@ class ExecutableMemoryStats:
 class Executable(Handle, abc.ABC):
     """A compiled program for a device. It may run on several devices and threads at once: no run changes it.
 
-    Runs on equal arguments give equal bits, unless they read other inputs or the target declares `reorders_sums`.
+    Runs on equal arguments give equal bits, unless they read other inputs, or the target (`reorders_sums`) or an option
+    that was set lets the device add floats in any order.
 
     Args:
         module: the optimized module from which it was made. Its entry is flat: parameters are arrays, and the root is
