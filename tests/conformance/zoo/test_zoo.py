@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -12,12 +15,16 @@ import pytest
 pytest.importorskip("xla_backend_template")
 pytest.importorskip("xla_backend_cpu")
 
+from xla_conformance.chosen import passes_of
+from xla_conformance.ops.cases import OpCase, generate
+from xla_conformance.ops.elementwise import ValueCase, value_cases
 from xla_conformance.promises import PROMISES
 
-from tests.conformance.zoo.__main__ import run_mutants
-from tests.conformance.zoo.mutant import BROKEN, all_mutants
+from tests.conformance.zoo.__main__ import known, run_mutants
+from tests.conformance.zoo.mutant import BROKEN, Mutant, all_mutants
 from tests.conformance.zoo.reasons import UNBREAKABLE
 from tests.conformance.zoo.run import installed, run_profile
+from xla_core.hlo import HloInstruction, Opcode
 
 ROOT = Path(__file__).parents[3]
 
@@ -53,6 +60,27 @@ def test_backends_without_a_fault_pass() -> None:
 def test_backends_without_a_fault_pass_every_group() -> None:
     done = _zoo("--control", "--profile", "quick")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@functools.cache
+def _instructions(
+    cases: Callable[..., Iterable[OpCase | ValueCase]], opcode: Opcode, every_type: bool
+) -> list[HloInstruction]:
+    """The instructions of an op in its cases of a profile."""
+    computations = (c for case in cases(every_type=every_type, opcodes=[opcode]) for c in case.module().computations)
+    return [i for c in computations for i in c.instructions if i.opcode is opcode]
+
+
+def _may_show(mutant: Mutant, profile: str) -> bool:
+    """Whether a case of a profile has an instruction in which a fault may show."""
+    passes = itertools.product(passes_of(profile), (generate, value_cases))
+    found = (_instructions(cases, Opcode(mutant.opcode), every_type) for every_type, cases in passes)
+    return mutant.applies is None or any(map(mutant.applies, itertools.chain.from_iterable(found)))
+
+
+def test_each_fault_that_was_found_may_still_show_in_a_case() -> None:
+    unseen = [name for name, row in known().items() if not _may_show(all_mutants()[name], row["verdict"])]
+    assert unseen == [], "no case has an instruction in which these faults show"
 
 
 def test_a_mutant_with_a_mistake_in_its_own_python_proves_nothing() -> None:

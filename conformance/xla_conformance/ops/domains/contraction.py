@@ -152,6 +152,42 @@ def _square_dot(p: Program, c: Choice) -> HloInstruction:
     return _dot(p, c)
 
 
+_ALL_ALIKE: dict[str, Any] = {
+    "rule": EQUAL,
+    "variant": "alike",
+    "types": (_T.F32,),
+    "sizes": (4,),
+    "empty": (),
+    "places": ("minor",),
+    "contracting": (1,),
+    "numbers": ("ascending",),
+    "large": ("every",),
+    "precision": ((),),
+    "terms": ("whole",),
+}
+"""Dimensions of one size and one of each kind, in every order of rhs.
+
+Any two attributes of dimensions can then be taken for each other in a case of each seed of the suite, as others pair
+the orders with further values at random.
+"""
+
+
+@domain(
+    Opcode.DOT,
+    **_ALL_ALIKE,
+    batch=(1,),
+    left=(1,),
+    right=(1,),
+    lhs=("bfc",),
+    rhs=_ORDERS,
+    bits=("even",),
+    result=("same",),
+    other=("same",),
+)
+def _dot_of_alike(p: Program, c: Choice) -> HloInstruction:
+    return _dot(p, c)
+
+
 # -- ragged-dot -------------------------------------------------------------------------------------------------------
 
 
@@ -286,6 +322,40 @@ def _plain_ragged_dot(p: Program, c: Choice) -> HloInstruction:
     return _ragged_dot(p, c)
 
 
+@domain(
+    Opcode.RAGGED_DOT,
+    **_ALL_ALIKE,
+    mode=("batch",),
+    groups=(4,),
+    filled=("part",),
+    prefix=(False,),
+    index=(_T.S32,),
+    batch=(1,),
+    lhs=("fbc",),
+    rhs=("gbcf", "bfcg", "cgfb"),
+    result=("same",),
+)
+def _ragged_dot_of_alike(p: Program, c: Choice) -> HloInstruction:
+    return _ragged_dot(p, c)
+
+
+@domain(
+    Opcode.RAGGED_DOT,
+    **{**_ALL_ALIKE, "variant": "plain-alike"},
+    mode=("free",),
+    groups=(4,),
+    filled=("part",),
+    prefix=(False,),
+    index=(_T.S32,),
+    batch=(0,),
+    lhs=("bfc",),
+    rhs=("gbcf", "bfcg", "cgfb"),
+    result=("same",),
+)
+def _plain_ragged_dot_of_alike(p: Program, c: Choice) -> HloInstruction:
+    return _ragged_dot(p, c)
+
+
 def _groups(total: int, count: int, filled: str) -> list[int]:
     """Returns group sizes: of all rows, of some of them, or of all in every second group (none, if there is one)."""
     rest = total * 2 // 3 if filled == "part" else total
@@ -358,6 +428,22 @@ def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
         algorithm=c.algorithm,
         **attributes,
     )
+
+
+@domain(
+    Opcode.SCALED_DOT,
+    **_ALL_ALIKE,
+    result=("f32",),
+    scale=(_T.F32,),
+    blocks=("every",),
+    free=("both",),
+    batch=(1,),
+    lhs=("bfc",),
+    rhs=_ORDERS,
+    algorithm=(None,),
+)
+def _scaled_dot_of_alike(p: Program, c: Choice) -> HloInstruction:
+    return _scaled_dot(p, c)
 
 
 def _scale_shape(blocks: str, sizes: Sequence[int], contracting: Sequence[int]) -> list[int]:
