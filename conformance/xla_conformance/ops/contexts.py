@@ -177,23 +177,23 @@ def _selected(entry: HloComputation, flag: HloInstruction, value: HloInstruction
     if not value.shape.is_array:
         return value
     predicate = entry.add(Opcode.BROADCAST, flag, shape=Shape(ElementType.PRED, value.shape.dimensions), dimensions=())
-    return entry.add(Opcode.SELECT, predicate, value, _ones(entry, value.shape))
+    return entry.add(Opcode.SELECT, predicate, value, _filled(entry, value.shape, 1))
 
 
-def _ones(entry: HloComputation, shape: Shape) -> HloInstruction:
-    return entry.constant(np.asarray(1).astype(shape.dtype), shape.without_layout())
+def _filled(entry: HloComputation, shape: Shape, number: OneOf[0, 1]) -> HloInstruction:
+    return entry.constant(np.asarray(number).astype(shape.dtype), shape.without_layout())
 
 
 def _through_branch(module: HloModule, number: HloInstruction, values: list[HloInstruction]) -> list[HloInstruction]:
-    """Adds a conditional whose branch 0 gives ones, and whose branch 1 gives the arrays among the values."""
+    """Adds a conditional whose branch 0 gives zeros, and whose branch 1 gives the arrays among the values."""
     entry, arrays = module.entry, [v for v in values if v.shape.is_array]
     given = entry.add(Opcode.TUPLE, *arrays)
-    branches = HloComputation("ones"), HloComputation("arrays")
+    branches = HloComputation("zeros"), HloComputation("arrays")
     for branch in branches:
         parts = branch.parameter(0, given.shape)
         results = [branch.add(Opcode.GET_TUPLE_ELEMENT, parts, index=i) for i in range(len(arrays))]
         if branch is branches[0]:
-            results = [_ones(branch, array.shape) for array in arrays]
+            results = [_filled(branch, array.shape, 0) for array in arrays]
         branch.set_root(branch.add(Opcode.TUPLE, *results))
         module.add_computation(branch)
     chosen = entry.add(Opcode.CONDITIONAL, number, given, given, branch_computations=branches)

@@ -171,6 +171,7 @@ class _Worker:
             try:
                 return (yield)
             finally:
+                gc.freeze()  # collections need not look at the tests each time, and the first one would at once
                 gc.enable()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -189,7 +190,6 @@ class _Worker:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        gc.freeze()  # collections of garbage need not look at thousands of tests each time
         gc.set_threshold(_ALLOCATIONS)
         items = {item.nodeid: item for item in session.items}
         alone, elsewhere = (

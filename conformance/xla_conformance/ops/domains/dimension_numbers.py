@@ -141,7 +141,9 @@ def _batch_sizes(c: Choice, rank: int, copies: int, most: int) -> list[int]:
     while math.prod(sizes) * copies > most and max(sizes, default=1) > 1:
         sizes[sizes.index(max(sizes))] = 1
     if _has_large_batch(c):
-        sizes[position(c.place, c.batch)] = min(c.size, max(1, most // max(1, copies)))
+        at = position(c.place, c.batch)
+        rest = copies * math.prod(sizes[:at] + sizes[at + 1 :])
+        sizes[at] = min(c.size, max(1, most // max(1, rest)))
     return sizes
 
 
