@@ -10,7 +10,7 @@ import pytest
 
 import xla_core as xla
 from tests.backends.gpu import cublas_stub
-from tests.backends.gpu.cuda_stub import compiler
+from tests.backends.gpu.cuda_stub import Run, compiler, runner
 
 
 @contextlib.contextmanager
@@ -40,3 +40,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler() is None:
         pytest.skip("there is no C compiler for the stub of cuBLASLt")
     return cublas_stub.build(tmp_path_factory.mktemp("cublas"))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Runs programs over a stub of CUDA's driver."""
+    if compiler() is None:
+        pytest.skip("there is no C compiler for the stub of CUDA's driver")
+    return runner(tmp_path_factory.mktemp("libcuda"))
