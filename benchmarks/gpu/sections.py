@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -142,7 +143,8 @@ def products(choice: Choice, seconds: float) -> Iterator[Row]:
             f"  ROOT z = {shape} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n"
         )
         try:
-            executable = client.compile(text, xla_core.CompileOptions(backend={"products": "own"}))
+            options = xla_core.CompileOptions(keep_artifacts=True, backend={"products": "own"})
+            executable = client.compile(text, options)
             dtype = executable.parameter_shapes[0].dtype
             arguments = [client.buffer_from_host(np.ones((size, size), dtype)) for _ in range(2)]
             own = timer.seconds(lambda e=executable, a=arguments: e.execute(a), budget=budget / 4)
@@ -150,10 +152,15 @@ def products(choice: Choice, seconds: float) -> Iterator[Row]:
             yield failed("products", what, error)
             continue
         case = _Case(client, timer, what, text, arguments, own, budget / 4)
-        yield _by_library(case)
+        yield _by_library(case)[0]
         if _has_warpgroups(client):
-            yield _by_warpgroups(case)
+            row, seconds = _by_warpgroups(case)
+            yield row
+            own = min(own, seconds)
         speed = f"{2 * size**3 / own / 1e12:.3g} TFLOP/s"
+        yield Row(
+            "products", f"{what}, {_way(executable)}", f"{case.own * 1e6:.1f} us", note=f"tiles of {_tiles(executable)}"
+        )
         try:
             theirs = Cublas().seconds(element_type, size)
         except Exception as error:
@@ -176,7 +183,18 @@ class _Case:
     budget: float
 
 
-def _by_library(case: _Case) -> Row:
+def _way(executable: xla_core.LoadedExecutable) -> str:
+    """How our own kernel multiplies: by matrices of warps (mma), or element by element."""
+    return "without matrices" if " a thread" in _tiles(executable) else "by warps"
+
+
+def _tiles(executable: xla_core.LoadedExecutable) -> str:
+    """The tile of a block, that of a group of lanes, and the stages, according to the plan of the product."""
+    plan = str(executable.artifacts()["plan"])
+    return plan.partition("in tiles of ")[2].partition(", reads")[0]
+
+
+def _by_library(case: _Case) -> tuple[Row, float]:
     """With calls of cuBLASLt."""
     options = xla_core.CompileOptions(backend={"products": "library"})
     missing = "the device has no cuBLASLt, or it doesn't compute this"
@@ -188,7 +206,7 @@ def _has_warpgroups(client: xla_core.Client) -> bool:
     return client.platform.compiler.target_config.features == ("sm_90",)
 
 
-def _by_warpgroups(case: _Case) -> Row:
+def _by_warpgroups(case: _Case) -> tuple[Row, float]:
     """By warpgroups (wgmma); our own kernels are by warps (mma) otherwise."""
     options = xla_core.CompileOptions(keep_artifacts=True, backend={"products": "own", "sm": "sm_90a"})
     missing = "the plan has none: the product is small, or its type has none"
@@ -203,18 +221,22 @@ def _against_own(
     options: xla_core.CompileOptions,
     is_used: Callable[[xla_core.LoadedExecutable], bool],
     missing: str,
-) -> Row:
-    """How many times as fast the program is in another way as with the kernels that take `case.own` seconds."""
+) -> tuple[Row, float]:
+    """How many times as fast the program is in another way as with the kernels that take `case.own` seconds, and the
+    seconds that it takes; infinity if it can't be measured.
+    """
     what = f"{case.what}, {how}"
     try:
         executable = case.client.compile(case.text, options)
         if not is_used(executable):
-            return Row("products", what, note=missing)
+            return Row("products", what, note=missing), math.inf
         seconds = case.timer.seconds(lambda: executable.execute(case.arguments), budget=case.budget)
     except Exception as error:
-        return failed("products", what, error)
+        return failed("products", what, error), math.inf
     note = f"times as fast as kernels of our own: {seconds * 1e6:.1f} us instead of {case.own * 1e6:.1f} us"
-    return Row("products", what, f"{case.own / seconds:.3g}", note=note)
+    if "plan" in executable.artifacts():
+        note += f"; tiles of {_tiles(executable)}"
+    return Row("products", what, f"{case.own / seconds:.3g}", note=note), seconds
 
 
 def speed(choice: Choice, seconds: float) -> Iterator[Row]:

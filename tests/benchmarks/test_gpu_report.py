@@ -59,6 +59,8 @@ def test_sections_are_measured_and_failures_are_lines(tmp_path: Path) -> None:
     assert "no cuBLAS" in str(rows["products", "f32 32x32x32"]["note"]) or rows["products", "f32 32x32x32"]["good"]
     assert "no cuBLASLt" in str(rows["products", "f32 32x32x32, by cuBLASLt"]["note"])
     assert "the product is small" in str(rows["products", "bf16 32x32x32, by warpgroups"]["note"])
+    assert str(rows["products", "bf16 32x32x32, by warps"]["note"]).startswith("tiles of 32 x 32 x 32, 16 x 16 by")
+    assert str(rows["products", "f32 32x32x32, without matrices"]["note"]).endswith("a thread, 2 stages")
 
 
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler for the stub of cuBLASLt")

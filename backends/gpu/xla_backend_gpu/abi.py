@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from xla_backend_gpu.copies import COPY_BYTES, has_asynchronous_copies, start_copy
-from xla_backend_gpu.group_products import multiply_shared_matrices, show_shared_matrices
+from xla_backend_gpu.group_products import await_shared_products, multiply_shared_matrices, show_shared_matrices
 from xla_backend_gpu.matrices import (
     load_matrices,
     matrix_shapes,
@@ -149,6 +149,9 @@ class PtxAbi(GpuAbi):
         total: Sequence[Value],
     ) -> list[Value]:
         return multiply_shared_matrices(builder, shape, type_names(shape), left, right, steps, total)
+
+    def await_shared_products(self, builder: IrBuilder, total: Sequence[Value]) -> list[Value]:
+        return await_shared_products(builder, total)
 
     def show_shared_matrices(self, builder: IrBuilder) -> None:
         show_shared_matrices(builder)

@@ -12,7 +12,7 @@ GROUP_PROCESSOR = "sm_90a"
 """The only processor that has these products."""
 
 _ROWS = 64
-_COLUMNS = (128, 64)  # of the shapes in use, out of the multiples of 8 up to 256
+_COLUMNS = (256, 128, 64)  # of the shapes in use, out of the multiples of 8 up to 256
 _LANES = 128
 _TERM_BYTES = 32
 _WIDTHS = {128: 1, 64: 2}  # the numbers of the swizzling modes
@@ -60,9 +60,9 @@ def multiply_shared_matrices(
     steps: int,
     total: Sequence[Value],
 ) -> list[Value]:
-    """Emits wgmma for some steps, and waits for it. `types` are PTX's names of the operands' and the total's types.
+    """Emits wgmma for some steps. `types` are PTX's names of the operands' and the total's types.
 
-    It is one piece of text, because nothing else may use the registers before the products are finished.
+    It is one piece of text, because nothing else may use the registers from the fence until `await_shared_products`.
     """
     operand, of_total = types
     count = len(total)
@@ -79,7 +79,6 @@ def multiply_shared_matrices(
             "wgmma.fence.sync.aligned;",
             *products,
             "wgmma.commit_group.sync.aligned;",
-            "wgmma.wait_group.sync.aligned 0;",
         ]
     )
     firsts = [_descriptor(builder, matrix) for matrix in (left, right)]
@@ -88,12 +87,22 @@ def multiply_shared_matrices(
         for n in range(steps)
         for first, matrix in zip(firsts, (left, right), strict=True)
     ]
-    kept = "r" if of_total == "s32" else "f"
-    constraints = [*[f"={kept}"] * count, *map(str, range(count)), *["l"] * len(descriptors), "~{memory}"]
+    return _updated(builder, text, total, descriptors)
+
+
+def await_shared_products(builder: IrBuilder, total: Sequence[Value]) -> list[Value]:
+    """Emits the wait for the products, which then have written the registers."""
+    return _updated(builder, "wgmma.wait_group.sync.aligned 0;", total)
+
+
+def _updated(builder: IrBuilder, text: str, total: Sequence[Value], descriptors: Sequence[Value] = ()) -> list[Value]:
+    """Emits text that reads and writes the registers of a total; returns these."""
+    kept = ["r" if value.type == "i32" else "f" for value in total]
+    own = [*(f"={letter}" for letter in kept), *map(str, range(len(total)))]
+    constraints = ",".join([*own, *["l"] * len(descriptors), "~{memory}"])
     type_ = "{" + ", ".join(value.type for value in total) + "}"
     arguments = ", ".join(map(str, (*total, *descriptors)))
-    call = f'call {type_} asm sideeffect "{text}", "{",".join(constraints)}"({arguments}) convergent'
-    result = builder.emit(type_, call)
+    result = builder.emit(type_, f'call {type_} asm sideeffect "{text}", "{constraints}"({arguments}) convergent')
     return [builder.emit(value.type, f"extractvalue {result}, {n}") for n, value in enumerate(total)]
 
 

@@ -34,9 +34,9 @@ def made(build, *shapes: Shape, choice: KernelChoice = FEW_BLOCKS) -> tuple[HloI
     return fusion, compile_kernel(fusion, PROCESSOR)
 
 
-def check(build, *shapes: Shape, engine: str = "checked"):
+def check(build, *shapes: Shape, engine: str = "checked", choice: KernelChoice = FEW_BLOCKS):
     """Runs a fusion on the emulator; its results are exactly the evaluator's."""
-    fusion, compiled = made(build, *shapes)
+    fusion, compiled = made(build, *shapes, choice=choice)
     assert compiled.kernel.plan.startswith("shared products"), compiled.kernel.plan
     assert "wgmma.mma_async.sync.aligned.m64n" in compiled.ptx
     arguments = [small_integers(shape, n) for n, shape in enumerate(shapes)]
@@ -194,6 +194,67 @@ def test_ptxas_takes_large_products(rows: int, columns: int, terms: int, element
     _, compiled = made(build, *operands(element, rows, columns, terms, 1, 1), choice=KernelChoice())
     assert compiled.kernel.plan.startswith("shared products")
     is_clean(compiled)
+
+
+@pytest.mark.parametrize(
+    ("operand", "lhs", "rhs", "size"),
+    [
+        (T.BF16, 1, 0, 4096),
+        (T.F16, 0, 0, 4096),
+        (T.BF16, 1, 0, 4095),
+        (T.F16, 0, 1, 2051),
+        (T.F16, 1, 0, 2050),
+        (T.S8, 1, 1, 4095),
+        (T.F8E5M2, 1, 1, 2051),
+        (T.F8E4M3FN, 1, 0, 4096),
+        (T.F8E4M3FNUZ, 1, 1, 4092),
+    ],
+)
+def test_ptxas_has_registers_for_copies_of_any_width(operand: T, lhs: int, rhs: int, size: int) -> None:
+    """Copies that go through registers, and many narrow ones, leave fewer for the sums."""
+    build = dot(T.S32 if operand is T.S8 else T.F32, **sides(lhs, rhs))
+    _, compiled = made(build, *operands(operand, size, size, size, lhs, rhs), choice=KernelChoice())
+    assert compiled.kernel.plan.startswith("shared products")
+    is_clean(compiled)
+
+
+TILES = [
+    ((4096, 4096, 4096), "in tiles of 128 x 256 x 64, 64 x 256 by 64 x 256 x 16 bf16, 4 stages"),  # reads least
+    ((2048, 2048, 2048), "in tiles of 128 x 256 x 64"),
+    (
+        (2048, 2304, 2048),
+        "in tiles of 128 x 128 x 64, 64 x 128 by 64 x 128 x 16 bf16, 3 stages",
+    ),  # 3 waves, not 2 larger
+    ((1024, 1024, 1024), "in tiles of 64 x 128 x 64"),  # a block for each processor
+]
+
+
+@pytest.mark.parametrize(("sizes", "plan"), TILES)
+def test_the_tile_that_takes_the_least_time(sizes: tuple[int, int, int], plan: str) -> None:
+    """By the elements that all blocks copy, by the waves of blocks, and by what there is room for."""
+    _, compiled = made(dot(T.F32, **sides(1, 1)), *operands(T.BF16, *sizes, 1, 1), choice=KernelChoice())
+    assert plan in compiled.kernel.plan
+    assert compiled.shared_bytes <= 227 << 10
+
+
+def test_large_tiles_copy_less() -> None:
+    """A product of 128 x 256 x 320 in one tile, and in two, which both copy the rows."""
+    shapes = operands(T.BF16, 128, 256, 320, 1, 1)
+    loaded, executed = {}, {}
+    for units, tile in [(4, "128 x 256 x 64"), (8, "128 x 128 x 64")]:  # as if one block, or two, kept the device busy
+        compiled, counters = check(dot(T.F32, **sides(1, 1)), *shapes, choice=KernelChoice(units=units))
+        assert f"in tiles of {tile}" in compiled.kernel.plan
+        assert counters.shared_bank_conflicts == counters.local_bytes == 0
+        assert counters.barriers == counters.blocks * 5, "one for each tile of 64 terms"
+        loaded[tile], executed[tile] = counters.global_load_bytes, counters.warp_instructions
+    assert loaded == {"128 x 256 x 64": 2 * 320 * (128 + 256), "128 x 128 x 64": 2 * 320 * 2 * (128 + 128)}
+    assert executed["128 x 256 x 64"] < executed["128 x 128 x 64"]
+
+
+def test_copies_start_while_the_device_multiplies() -> None:
+    _, compiled = made(dot(T.F32, **sides(1, 1)), *operands(T.BF16, 64, 64, 512, 1, 1))
+    started = compiled.ptx.index("wgmma.commit_group")
+    assert "cp.async.cg.shared.global" in compiled.ptx[started : compiled.ptx.index("wgmma.wait_group", started)]
 
 
 def test_small_products_stay_with_warps() -> None:

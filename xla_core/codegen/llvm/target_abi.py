@@ -187,14 +187,22 @@ class TargetAbi(abc.ABC):
         steps: int,
         total: Sequence[Value],
     ) -> list[Value]:
-        """Returns the registers of total + left * right, for a shape whose operands are in shared memory.
+        """Starts total + left * right, for a shape whose operands are in shared memory; returns its registers.
 
         The sums have `steps` times the shape's terms. All lanes of a group call it together, after a barrier that
-        follows `show_shared_matrices`.
+        follows `show_shared_matrices`. Nothing uses the registers but `await_shared_products`, which follows.
         """
         raise FailedPreconditionError(
             f"{type(self).__name__} has matrix shapes in shared memory, but doesn't define `multiply_shared_matrices`"
         )
+
+    def await_shared_products(self, builder: IrBuilder, total: Sequence[Value]) -> list[Value]:
+        """Waits for `multiply_shared_matrices`, whose registers it takes; returns the registers of the result.
+
+        By default, nothing is left to wait for.
+        """
+        del builder
+        return list(total)
 
     def show_shared_matrices(self, builder: IrBuilder) -> None:
         """Makes what this thread has stored or copied to shared memory visible to `multiply_shared_matrices`.

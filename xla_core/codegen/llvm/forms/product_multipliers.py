@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from xla_core.codegen.llvm.blocks.matrix_loads import MatrixLoader, has_rows
@@ -37,8 +37,13 @@ class Multiplier(Protocol):
     def start(self) -> list[Value]:
         """Returns this thread's registers before the first product."""
 
-    def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
-        """Adds the products of the tiles that begin at `starts` in the memory of each operand."""
+    def multiply(
+        self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value], meanwhile: Callable[[], None]
+    ) -> list[Value]:
+        """Adds the products of the tiles that begin at `starts` in the memory of each operand.
+
+        `meanwhile` emits the start of copies. They run while the device multiplies.
+        """
 
     def rows(self, totals: Sequence[Value]) -> Rows:
         """Returns the sums by their places in the tile."""
@@ -60,7 +65,10 @@ class ThreadMultiplier:
     def start(self) -> list[Value]:
         return [part for _ in range(self._plan.each[0] * self._plan.each[1]) for part in self._sum.start()]
 
-    def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
+    def multiply(
+        self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value], meanwhile: Callable[[], None]
+    ) -> list[Value]:
+        meanwhile()
         b, plan, size = self._b, self._plan, len(self.types)
         depth, each = plan.tile[2], plan.each
         unrolled = depth
@@ -187,7 +195,10 @@ class MatrixMultiplier(_Matrices):
             for layout, fragment in zip(plan.layouts, self._held, strict=True)
         ]
 
-    def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
+    def multiply(
+        self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value], meanwhile: Callable[[], None]
+    ) -> list[Value]:
+        meanwhile()
         b, shape = self._b, self._shape
 
         def step(number: Value, carried: list[Value]) -> list[Value]:
@@ -236,10 +247,15 @@ class MatrixMultiplier(_Matrices):
 class SharedMatrixMultiplier(_Matrices):
     """The device reads the operands of a group of lanes from shared memory."""
 
-    def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
+    def multiply(
+        self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value], meanwhile: Callable[[], None]
+    ) -> list[Value]:
         left, right = (self._operand(side, memory[side][0], starts[side]) for side in (0, 1))
         steps = self._plan.tile[2] // self._shape.terms
-        return self._emitter.context.abi.multiply_shared_matrices(self._b, self._shape, left, right, steps, totals)
+        abi = self._emitter.context.abi
+        totals = abi.multiply_shared_matrices(self._b, self._shape, left, right, steps, totals)
+        meanwhile()
+        return abi.await_shared_products(self._b, totals)
 
     def _operand(self, side: int, array: Value, start: Value) -> SharedMatrix:
         """The lines of an operand that the group multiplies."""

@@ -278,7 +278,12 @@ def _divide(
 def most_elements(body: KernelBody, space: ProductSpace) -> int:
     """The most elements of the result that a thread accumulates."""
     words = max(1, accumulated_type(space.product).byte_width // 4)
-    return power_below(max(1, min(body.parallel.registers * 2 // words, _MOST_CODE // body.size)))
+    return power_below(max(1, min(body.parallel.registers * 2 // words, most_copies(body))))
+
+
+def most_copies(body: KernelBody) -> int:
+    """How often the code of what depends on the product may be repeated."""
+    return _MOST_CODE // body.size
 
 
 def _each(rows: int, columns: int, count: int) -> tuple[int, int]:

@@ -186,11 +186,14 @@ class _Tile:
         def step(tile: Value, totals: list[Value]) -> list[Value]:
             abi.await_copies(b, ahead - 1)
             self._barrier()  # all threads' copies are done, and no thread reads the stage that the next ones replace
-            following = b.add(tile, b.int_(ahead))
-            has_following = b.icmp("ult", following, b.int_(plan.steps))
-            self._context.when(has_following, lambda: self._start(following))
-            abi.commit_copies(b)
-            return self._multiplier.multiply(self._memory, self._starts(tile), totals)
+
+            def copy() -> None:
+                following = b.add(tile, b.int_(ahead))
+                has_following = b.icmp("ult", following, b.int_(plan.steps))
+                self._context.when(has_following, lambda: self._start(following))
+                abi.commit_copies(b)
+
+            return self._multiplier.multiply(self._memory, self._starts(tile), totals, copy)
 
         totals = self._context.loop(b.int_(0), b.int_(plan.steps), step, self._multiplier.start(), name="depth")
         self._context.barrier_before_next()  # before the copies of the block's next unit
@@ -222,7 +225,7 @@ class _Tile:
 
         zeros = [zero for copy in self._copies for zero in copy.zeros]
         registers = iter(context.choose(has_next, load, lambda: zeros))
-        totals = self._multiplier.multiply(self._memory, self._starts(tile), totals)
+        totals = self._multiplier.multiply(self._memory, self._starts(tile), totals, lambda: None)
         following_stage = b.urem(following, b.int_(plan.stages))
         taken = [list(itertools.islice(registers, len(copy.zeros))) for copy in self._copies]
         context.when(has_next, lambda: self._store(following_stage, taken))

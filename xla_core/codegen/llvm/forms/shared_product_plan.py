@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+from collections.abc import Sequence
 
 from xla_core.analysis.indexing import ProductSpace, product_tile
+from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody
 from xla_core.codegen.llvm.forms.product_plan import (
     MOST_STAGES,
@@ -13,57 +16,94 @@ from xla_core.codegen.llvm.forms.product_plan import (
     computes,
     is_copied,
     layout_of,
-    most_elements,
+    most_copies,
     orientation,
 )
-from xla_core.target import MatrixShape
+from xla_core.sizes import ceil_div
+from xla_core.target import MatrixShape, ParallelModel
 
 _LEAST_STAGES = 3  # with which asynchronous copies hide the time of memory
+_LINES = (64, 128, 256)  # of a tile
+_COPY = 128  # multiplications by matrices, in the time in which an element is copied to shared memory
+_READ = 32  # multiplications by matrices, in the time in which an element is read from shared memory
 
 
 def plan_shared_product(body: KernelBody, space: ProductSpace) -> ProductPlan | None:
-    """Plans a kernel for the target's first shape that pays, or returns None.
+    """Plans a kernel for the target's first type of matrices that pays, or returns None.
 
-    A shape pays where the tile with which there are blocks for the whole device holds a whole matrix of it. Otherwise
-    most of its work would be lost, or most of the device would have none.
+    A type pays where the tile with which there are blocks for the whole device holds a whole matrix of it. Otherwise
+    most of its work would be lost, or most of the device would have none. Of the type's shapes and of the tiles that
+    consist of them, those are chosen that are estimated to take the least time.
     """
-    model = body.parallel
     operands, sizes = orientation(body, space)
-    rows, columns = product_tile(space, body.roots[0].shape, model)
-    tile = (columns, rows) if operands == (1, 0) else (rows, columns)
-    for shape in model.matrix_shapes:
-        lanes = shape.lanes or model.lanes
-        threads = math.prod(tile) // (shape.rows * shape.columns) * lanes
-        pays = tile[0] >= shape.rows and tile[1] >= shape.columns and threads <= model.threads
-        keeps = shape.rows * shape.columns // lanes <= most_elements(body, space)
-        if not (shape.in_shared_memory and pays and keeps and computes(shape, space, sizes)):
-            continue
-        for width in shape.shared_widths:
-            plan = _plan(body, space, shape, width, tile, threads)
+    rows, columns = product_tile(space, body.roots[0].shape, body.parallel)
+    least = (columns, rows) if operands == (1, 0) else (rows, columns)
+    shapes = [s for s in body.parallel.matrix_shapes if s.in_shared_memory and computes(s, space, sizes)]
+    for kind in dict.fromkeys((shape.operand, shape.mantissa_bits) for shape in shapes):
+        same = [shape for shape in shapes if (shape.operand, shape.mantissa_bits) == kind]
+        if any(least[0] >= shape.rows and least[1] >= shape.columns for shape in same):
+            plan = _fastest(body, space, same)
             if plan is not None:
                 return plan
     return None
 
 
+def _fastest(body: KernelBody, space: ProductSpace, shapes: Sequence[MatrixShape]) -> ProductPlan | None:
+    """Returns the plan that is estimated to take the least time, or None if there is none."""
+    _, sizes = orientation(body, space)
+    found = [
+        (_time(shape, (rows, columns), sizes, body.parallel), shape, (rows, columns))
+        for shape, rows, columns in itertools.product(shapes, _LINES, _LINES)
+        if rows % shape.rows == 0 and columns % shape.columns == 0
+    ]
+    for _, shape, tile in sorted(found, key=lambda each: each[0]):
+        for width in shape.shared_widths:
+            plan = _plan(body, space, shape, width, tile)
+            if plan is not None:
+                return plan
+    return None
+
+
+def _time(shape: MatrixShape, tile: tuple[int, int], sizes: Sequence[int], model: ParallelModel) -> int:
+    """Estimates the time of a term of all sums, in that of a multiplication by matrices.
+
+    A processor that runs several blocks takes as long as for one after another.
+    """
+    groups = math.prod(tile) // (shape.rows * shape.columns)
+    block = math.prod(tile) + _COPY * sum(tile) + _READ * groups * (shape.rows + shape.columns)
+    return ceil_div(_count(tile, sizes), model.blocks_at_once) * block
+
+
+def _count(tile: tuple[int, int], sizes: Sequence[int]) -> int:
+    """The number of tiles."""
+    return sizes[0] * ceil_div(sizes[1], tile[0]) * ceil_div(sizes[2], tile[1])
+
+
 def _plan(
-    body: KernelBody, space: ProductSpace, shape: MatrixShape, width: int, tile: tuple[int, int], threads: int
+    body: KernelBody, space: ProductSpace, shape: MatrixShape, width: int, tile: tuple[int, int]
 ) -> ProductPlan | None:
-    """Returns the plan with rows of so many bytes in shared memory, or None if there is no room for them."""
+    """Returns the plan with rows of so many bytes in shared memory, or None if there are no registers or no room."""
     operands, sizes = orientation(body, space)
-    kept = shape.operand.byte_width
-    row = width // kept
+    kept, model = shape.operand.byte_width, body.parallel
+    row, lanes = width // kept, shape.lanes or model.lanes
+    sums, threads = shape.rows * shape.columns // lanes, math.prod(tile) // (shape.rows * shape.columns) * lanes
+    if threads > model.threads or sums > most_copies(body) or 2 * sizes[3] <= row:
+        return None
     layouts = tuple(
         layout_of(body, space, operands, side, sizes, tile[side], row, kept, shape, row=row) for side in (0, 1)
     )
     for side, layout in enumerate(layouts):
         if not layout.along_depth and (not shape.turns or tile[side] % row):
             return None
-    steps = -(-sizes[3] // row)
-    fit = body.parallel.most_shared_bytes // (kept * sum(layout.size for layout in layouts))
+    steps = ceil_div(sizes[3], row)
     copied = steps > 1 and all(is_copied(body, space, operands[side], layouts[side], shape) for side in (0, 1))
+    blocks = _blocks_at_once(sums, layouts, threads, model, staged=not copied)
+    fit = model.most_shared_bytes // (kept * sum(layout.size for layout in layouts))
     wanted = min(steps, _LEAST_STAGES if copied else 2)
-    if 2 * sizes[3] <= row or fit < wanted:
+    if not blocks or fit < wanted:
         return None
+    blocks = min(blocks, ceil_div(_count(tile, sizes), model.blocks_at_once))
+    stages = max(wanted, min(steps, fit // blocks, MOST_STAGES)) if copied else wanted
     plan = ProductPlan(
         0,
         threads=threads,
@@ -73,8 +113,22 @@ def _plan(
         tile=(*tile, row),
         matrix=shape,
         group=(shape.rows, shape.columns),
-        stages=min(steps, fit, MOST_STAGES) if copied else wanted,
+        stages=stages,
         is_asynchronous=copied,
         layouts=(layouts[0], layouts[1]),
     )
     return dataclasses.replace(plan, count=sizes[0] * math.prod(plan.blocks))
+
+
+def _blocks_at_once(
+    sums: int, layouts: Sequence[TileLayout], threads: int, model: ParallelModel, *, staged: bool
+) -> int:
+    """How many blocks a processor has registers for; 0 if a thread has too few.
+
+    A thread keeps its sums, the addresses of what it copies, and, where its copies are staged in registers, what it
+    copies. A thread of a full block has `model.registers` for values, and as many for what every kernel needs. No
+    thread has eight times as many.
+    """
+    copied = sum(layout.groups + (layout.size if staged else 0) for layout in layouts)
+    each = model.registers + sums + ceil_div(copied, threads)
+    return 0 if each >= 8 * model.registers else 2 * model.registers * model.threads // (each * threads)
