@@ -187,6 +187,8 @@ class PoolAllocator(Allocator):
 
     def _retire(self, wanted: int) -> None:
         """Returns the pool's excess memory to the device. Called before `wanted` more bytes are allocated there."""
+        if self._reserved + wanted <= _POOLED:  # the pool may keep as much, however little is in use
+            return
         pooled = self._pooled()
         self._peak_in_use = max(self._peak_in_use, self._reserved - pooled - self._leaving_bytes() + wanted)
         bound = max(self._peak_in_use, _POOLED)
@@ -225,7 +227,8 @@ class PoolAllocator(Allocator):
         return [*self._idle.values(), *list(self._pool.values())]
 
     def _pooled(self) -> int:
-        own = sum(memory.size for pool in self._pools() for memory in list(pool))
+        own = sum(len(pool) * (key if isinstance(key, int) else key[1]) for key, pool in list(self._pool.items()))
+        own += sum(memory.size for pool in self._idle.values() for memory in list(pool))
         return own + sum(cache.pooled_bytes() for cache in self.caches)
 
     def add_cache(self, cache: MemoryCache) -> None:
