@@ -78,6 +78,47 @@ ENTRY e {
   loop = (s32[], f32[2,3]) while(init), condition=cond, body=body
   ROOT r = f32[2,3] get-tuple-element(loop), index=1
 }""",
+    "side by side, with attributes that differ": """largest {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b)
+}
+
+least {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] minimum(a, b)
+}
+
+ENTRY e {
+  x = f32[2,3] parameter(0)
+  y = f32[2,3] negate(x)
+  a = f32[2,3] all-reduce(x), replica_groups={{0,1}}, to_apply=add
+  b = f32[2,3] all-reduce(x), replica_groups={{0,1}}, to_apply=largest
+  c = f32[2,3] all-reduce(y), replica_groups={{0,1}}, to_apply=least
+  d = f32[2,3] all-reduce(y), replica_groups={{0,1}}, to_apply=add
+  e = f32[2,3] all-reduce(x), replica_groups={{0},{1}}, to_apply=add
+  f = f32[4,3] all-gather(x), replica_groups={{0,1}}, dimensions={0}
+  g = f32[2,6] all-gather(x), replica_groups={{0,1}}, dimensions={1}
+  h = f32[4,3] all-gather(x), replica_groups={{1,0}}, dimensions={0}
+  i = f32[4,3] all-gather(y), replica_groups={{0,1}}, dimensions={0}
+  j = f32[1,3] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, to_apply=add
+  k = f32[1,3] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, to_apply=largest
+  l = f32[1,3] reduce-scatter(y), replica_groups={{1,0}}, dimensions={0}, to_apply=add
+  m = f32[2,3] collective-permute(x), source_target_pairs={{0,1},{1,0}}
+  n = f32[2,3] collective-permute(x), source_target_pairs={{0,1}}
+  o = f32[2,3] collective-permute(y), source_target_pairs={{1,0}}
+  p = f32[2,3] all-to-all(x), replica_groups={{0,1}}, dimensions={0}
+  q = f32[2,3] all-to-all(y), replica_groups={{0},{1}}, dimensions={0}
+  s = (f32[2,3], f32[2,3], f32[2,3], f32[2,3], f32[2,3]) tuple(a, b, c, d, e)
+  t = (f32[4,3], f32[2,6], f32[4,3], f32[4,3], f32[1,3], f32[1,3], f32[1,3]) tuple(f, g, h, i, j, k, l)
+  u = (f32[2,3], f32[2,3], f32[2,3], f32[2,3], f32[2,3]) tuple(m, n, o, p, q)
+  ROOT r = (
+    (f32[2,3], f32[2,3], f32[2,3], f32[2,3], f32[2,3]),
+    (f32[4,3], f32[2,6], f32[4,3], f32[4,3], f32[1,3], f32[1,3], f32[1,3]),
+    (f32[2,3], f32[2,3], f32[2,3], f32[2,3], f32[2,3])
+  ) tuple(s, t, u)
+}""",
 }
 ROWS = [[np.arange(6, dtype=np.float32).reshape(2, 3)], [np.full((2, 3), 10, np.float32)]]
 

@@ -34,6 +34,91 @@ ENTRY e {
 }
 """
 
+FEEDS_IN_CONTROL_FLOW = """\
+HloModule feeds_in_control_flow
+
+more {
+  i = s32[] parameter(0)
+  n = s32[] constant(3)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+step {
+  i = s32[] parameter(0)
+  t = token[] after-all()
+  in = (s32[], token[]) infeed(t)
+  a = s32[] get-tuple-element(in), index=0
+  u = token[] get-tuple-element(in), index=1
+  sum = s32[] add(a, i)
+  out = token[] outfeed(sum, u), outfeed_shape=s32[]
+  one = s32[] constant(1)
+  ROOT r = s32[] add(i, one)
+}
+
+fed {
+  x = s32[] parameter(0)
+  t = token[] after-all()
+  out = token[] outfeed(x, t), outfeed_shape=s32[]
+  ROOT r = s32[] negate(x)
+}
+
+not_fed {
+  x = s32[] parameter(0)
+  ROOT r = s32[] abs(x)
+}
+
+"""
+LOOP_THAT_FEEDS = """\
+ENTRY e {
+  i = s32[] parameter(0)
+  loop = s32[] while(i), condition=more, body=step
+  ROOT r = s32[] negate(i)
+}
+"""
+BRANCHES_OF_WHICH_ONE_FEEDS = """\
+ENTRY e {
+  p = pred[] parameter(0)
+  x = s32[] parameter(1)
+  ROOT r = s32[] conditional(p, x, x), true_computation=fed, false_computation=not_fed
+}
+"""
+UNREAD_BRANCHES = """\
+ENTRY e {
+  p = pred[] parameter(0)
+  x = s32[] parameter(1)
+  unread = s32[] conditional(p, x, x), true_computation=fed, false_computation=not_fed
+  ROOT r = s32[] abs(x)
+}
+"""
+
+LEVELS = [CompileOptions(optimization_level=0), CompileOptions(optimization_level=2)]
+
+
+@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend")
+@pytest.mark.parametrize("options", LEVELS, ids=["O0", "O2"])
+def test_a_loop_feeds_though_nobody_reads_its_values(client: Client, options: CompileOptions) -> None:
+    executable = client.compile(FEEDS_IN_CONTROL_FLOW + LOOP_THAT_FEEDS, options)
+    for value in (10, 20, 30):
+        client.transfer_to_infeed(np.int32(value))
+    executable(np.int32(0))
+    out = [np.asarray(client.transfer_from_outfeed(timeout=SECONDS)) for _ in range(3)]
+    require_bits("A loop feeds in and out in each of its steps.", out, [np.array(n, np.int32) for n in (10, 21, 32)])
+
+
+@pytest.mark.promise("transfer-manager.outfeed", "compiler.run-backend")
+@pytest.mark.parametrize("entry", [BRANCHES_OF_WHICH_ONE_FEEDS, UNREAD_BRANCHES], ids=["read", "unread"])
+@pytest.mark.parametrize("options", LEVELS, ids=["O0", "O2"])
+def test_a_branch_feeds_if_it_is_taken(client: Client, entry: str, options: CompileOptions) -> None:
+    executable = client.compile(FEEDS_IN_CONTROL_FLOW + entry, options)
+    outfeed = client.platform.transfer_manager.outfeed(0)
+    for taken, x in ((False, 5), (True, 6), (False, 7), (True, 8)):
+        (result,) = executable(np.array(taken), np.int32(x))
+        result.block_until_ready()
+        if taken:
+            out = [np.asarray(client.transfer_from_outfeed(timeout=SECONDS))]
+            require_bits("The branch that is taken feeds out.", out, [np.array(x, np.int32)])
+        assert not len(outfeed), "A branch that isn't taken feeds nothing out."
+
 
 @pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "executable.run")
 def test_feeds_are_in_order(client: Client) -> None:

@@ -20,6 +20,7 @@ from xla_conformance.ops.compositions import Composition, compositions
 from xla_conformance.ops.contexts import Context, Placed, before_for, device_for, place, run
 from xla_conformance.ops.joint import join
 from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
+from xla_conformance.ops.variations import variations
 from xla_conformance.programs.rewrites import KINDS, Rewritten, rewritten
 from xla_core import Client, evaluate
 from xla_core.hlo import Tolerance
@@ -82,6 +83,29 @@ def test_a_pattern_and_what_looks_like_it(client: Client, resemblance: Resemblan
         require_equal(
             sentence,
             [np.asarray(r) for r in client.compile(module)(*arguments)],
+            expected,
+            module=module,
+            arguments=arguments,
+            tolerances=[_TOLERANCE if e.dtype.kind == "f" else None for e in expected],
+        )
+
+
+_VARIED = {r.name: found for r in RESEMBLANCES if (found := variations(r.programs()[""]))}
+
+
+@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.parametrize("name", _VARIED, ids=lambda name: name.replace(" ", "-"))
+def test_a_pattern_with_one_change(client: Client, name: str, seed: int) -> None:
+    """All programs of a pattern are one, in which each has arguments of its own."""
+    arguments = next(r for r in RESEMBLANCES if r.name == name).arguments(seed)
+    whole = join([Placed(module, arguments, Context()) for module in _VARIED[name].values()])
+    rest = [np.asarray(r) for r in client.compile(whole.module)(*whole.arguments)]
+    for instead, module in _VARIED[name].items():
+        expected = [np.asarray(r) for r in evaluate(module, *arguments)]
+        mine, rest = rest[: len(expected)], rest[len(expected) :]
+        require_equal(
+            f"What looks like {name!r}, but for {instead}, gives results of its own.",
+            mine,
             expected,
             module=module,
             arguments=arguments,

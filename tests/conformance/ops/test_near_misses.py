@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
+from xla_conformance.ops.variations import variations
 
 from xla_core import evaluate
 from xla_core.hlo import verify
@@ -28,6 +29,22 @@ def _differ(results: list[np.ndarray], others: list[np.ndarray]) -> bool:
     if [(r.shape, r.dtype) for r in results] != [(o.shape, o.dtype) for o in others]:
         return True
     return any((np.abs(r - o) > 0.01).mean() > 0.1 for r, o in zip(results, others, strict=True))
+
+
+@pytest.mark.parametrize("resemblance", RESEMBLANCES, ids=lambda resemblance: resemblance.name)
+def test_a_variation_has_the_shapes_of_the_pattern(resemblance: Resemblance) -> None:
+    pattern = resemblance.programs()[""]
+    for instead, module in variations(pattern).items():
+        verify(module)
+        assert module.result_shape == pattern.result_shape, instead
+        assert module.to_text() != pattern.to_text(), instead
+
+
+def test_each_part_of_a_pattern_varies() -> None:
+    pattern = next(r for r in RESEMBLANCES if r.name == "softmax").programs()[""]
+    assert {name.partition(" in ")[0] for name in variations(pattern)} == {"the other dimension", "exchanged operands"}
+    pattern = next(r for r in RESEMBLANCES if r.name == "logistic").programs()[""]
+    assert "another number" in {name.partition(" in ")[0] for name in variations(pattern)}
 
 
 def test_the_names_are_distinct() -> None:

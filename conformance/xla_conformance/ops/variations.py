@@ -1,0 +1,65 @@
+"""Programs that differ from a pattern in one number, in one dimension, or in the order of two operands.
+
+A pass that looks for a pattern may not look at all of its parts, so each part is changed by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from xla_core.hlo import OPS, HloInstruction, HloModule, Literal, Opcode, Trait
+
+_OVER_ONE_DIMENSION = (Opcode.REDUCE, Opcode.BROADCAST)
+
+
+def variations(pattern: HloModule) -> dict[str, HloModule]:
+    """Returns the programs by what they have instead of the pattern. Their results have the pattern's shapes."""
+    made = {}
+    for instruction in pattern.entry.post_order():
+        for said, change in _changes(instruction):
+            module = pattern.clone()
+            change(next(i for i in module.entry.instructions if i.name == instruction.name))
+            made[f"{said} in {instruction.name}"] = module
+    return made
+
+
+def _changes(i: HloInstruction) -> Iterator[tuple[str, Callable[[HloInstruction], None]]]:
+    if i.opcode is Opcode.CONSTANT and i.shape.element_type.is_floating and not i.shape.rank:
+        value = float(np.asarray(i.literal.array))
+        if np.isfinite(value) and not any(Trait.ACCUMULATES in OPS[user.opcode].traits for user in i.users):
+            yield "another number", _with_number(value * 1.5 if value else 0.5)
+    if i.opcode in _OVER_ONE_DIMENSION and len(i.attribute("dimensions")) == 1:
+        array = i.operand(0) if i.opcode is Opcode.REDUCE else i
+        if array.shape.rank == 2 and len(set(array.shape.dimensions)) == 1:
+            yield "the other dimension", _along(1 - i.attribute("dimensions")[0])
+    if _is_ordered(i) and i.operands[-1] is not i.operands[-2] and i.operands[-1].shape == i.operands[-2].shape:
+        yield "exchanged operands", _exchange
+
+
+def _is_ordered(i: HloInstruction) -> bool:
+    """Whether the last two operands of an elementwise op have an order."""
+    op = OPS[i.opcode]
+    return op.is_elementwise and len(i.operands) > 1 and Trait.COMMUTATIVE not in op.traits
+
+
+def _with_number(value: float) -> Callable[[HloInstruction], None]:
+    def change(i: HloInstruction) -> None:
+        i.attributes["literal"] = Literal(np.asarray(value, i.shape.dtype))
+
+    return change
+
+
+def _along(dimension: int) -> Callable[[HloInstruction], None]:
+    def change(i: HloInstruction) -> None:
+        i.attributes["dimensions"] = (dimension,)
+
+    return change
+
+
+def _exchange(i: HloInstruction) -> None:
+    first, second = len(i.operands) - 2, len(i.operands) - 1
+    one, other = i.operand(first), i.operand(second)
+    i.replace_operand(first, other)
+    i.replace_operand(second, one)
