@@ -36,3 +36,13 @@ def test_functions_may_have_errors_and_other_ops_not() -> None:
     by_kind = {kind: [e for p in rewritten(kind) for e in p.expected(p.arguments(0))] for kind in KINDS}
     assert all(e.wide is None for e in by_kind["integers"])
     assert all(e.wide is not None for e in by_kind["functions"])
+
+
+def test_single_places_are_in_front_of_an_array_within_and_behind_it() -> None:
+    program = next(p for p in _PROGRAMS if p.name.startswith("starts that count from the end"))
+    names = [p.name for p in program.module().entry.parameters]
+    for seed in range(5):
+        runs = [dict(zip(names, program.arguments(seed + turn), strict=True)) for turn in range(3)]
+        for name in ("i", "j"):
+            least, middle, greatest = sorted(int(run[name]) for run in runs)
+            assert least < 0 <= middle < 5 <= greatest

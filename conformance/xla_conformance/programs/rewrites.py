@@ -47,10 +47,17 @@ class Rewritten:
         """Values by the parameters' names.
 
         Those of x, y and z are special ones and others, those of i and j are places in an array and behind its ends,
-        and all others are small whole numbers, whose sums have no rounding errors.
+        and all others are small whole numbers, whose sums have no rounding errors. With three seeds in turn, a single
+        place is in front of an array, near its start, and near or behind its end.
         """
-        random = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        return [_array(random, p.name, p.shape) for p in self.module().entry.parameters]
+        number = zlib.crc32(self.name.encode())
+        random = np.random.default_rng([seed, number])
+        return [
+            _place(random, seed + number + p.parameter_number, p.shape)
+            if p.name in _PLACES and not p.shape.rank
+            else _array(random, p.name, p.shape)
+            for p in self.module().entry.parameters
+        ]
 
     def expected(self, arguments: list[np.ndarray]) -> list[Expected]:
         module = self.module()
@@ -84,6 +91,13 @@ def _program(kind: str, part: str, shared: dict[str, str]) -> Rewritten:
     entry = text.replace(own, "")
     called = "".join(f"{name} {shared[name]}\n" for name in shared if re.search(rf"=\{{?{name}\b", text))
     return Rewritten(name, f"HloModule {kind}\n\n{called}{own}ENTRY main {{\n{entry}}}\n")
+
+
+def _place(random: np.random.Generator, turn: int, shape: Shape) -> np.ndarray:
+    low, high = shape.element_type.integer_range
+    kinds = [range(max(low, -3), 0), range(5), [*range(5, 12), high]]
+    found = [kind for kind in kinds if len(kind)]
+    return np.asarray(random.choice(found[turn % len(found)]), shape.dtype)
 
 
 def _array(random: np.random.Generator, name: str, shape: Shape) -> np.ndarray:
