@@ -59,6 +59,14 @@ FAULTS = {
         "not a multiple of",
         fast=True,
     ),
+    "a misaligned load outside": Fault(
+        FaultKind.MISALIGNED,
+        "mov.u64 %rd3, 2;\nld.u32 %r3, [%rd3];",
+        "ld.u32 %r3, [%rd3];",
+        0,
+        "not a multiple of",
+        fast=True,
+    ),
     "a branch on nothing": Fault(
         FaultKind.UNINITIALIZED,
         f"{ADDRESS}\nld.shared.u32 %r3, [%rd9]; add.u32 %r3, %r3, 1;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 exit;",

@@ -48,8 +48,7 @@ class Accesses:
 
     Args:
         shared, local: the block's shared memory, and the thread's own.
-        fault: (condition, kind, address, outside) -> emits code that reports a fault if the condition (an i1) holds.
-            It is OUT_OF_BOUNDS instead of the kind if `outside`, an i1, holds.
+        fault: (condition, kind, address, alignment) -> emits code that reports a fault if the condition (an i1) holds.
 
     It is made at the start of the function, where it emits the code that all accesses share.
     """
@@ -61,7 +60,7 @@ class Accesses:
         operands: Operands,
         shared: Value,
         local: Value,
-        fault: Callable[[Value, Faults, Value, Value], None],
+        fault: Callable[[Value, Faults, Value, int], None],
     ) -> None:
         self.b, self.kernel, self.operands, self.shared, self.local, self.fault = (
             *(b, kernel, operands),
@@ -121,11 +120,9 @@ class Accesses:
         constant, last = offset.integer, end.integer
         align = align or size
         if constant is None or last is None or not 0 <= constant < last or constant % align:
-            outside = bad = b.icmp("uge", offset, end)
-            if align > 1:
-                low = b.binary("and", where, b.int_(align - 1))
-                bad = b.or_(outside, b.icmp("ne", low, b.int_(0)))
-            self.fault(bad, Faults.MISALIGNED, where, outside)
+            # The low bits of a misaligned address make the highest bits, and so the offset too large.
+            place = b.binary("or", offset, b.shl(where, 65 - align.bit_length())) if align > 1 else offset
+            self.fault(b.icmp("uge", place, end), Faults.OUT_OF_BOUNDS, where, align)
         return b.gep("i8", start, offset)
 
     def _region(self, where: Value, space: str, size: int) -> tuple[Value, Value, Value]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_backend_gpu.emulator.fast.fault_reports import emit_report_call
+from xla_backend_gpu.emulator.fast.fault_reports import CODE_BITS, emit_report_call
 from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import context_word
 from xla_backend_gpu.emulator.fast.releases import emit_block_release
@@ -153,6 +153,6 @@ class _Driver:
         thread = b.not_(released)
         state = b.gep("i8", states, b.mul(b.cast("zext", thread, "i64"), self.stride))
         site = b.cast("zext", b.load("i32", state, align=4), "i64")
-        kind = b.int_(Faults.BARRIER_DIVERGENCE)
-        emit_report_call(b, self.context, kind, site, b.int_(0), [thread, *block])
+        code = b.or_(b.shl(site, CODE_BITS), b.int_(Faults.BARRIER_DIVERGENCE))
+        emit_report_call(b, self.context, code, b.int_(0), [thread, *block])
         b.branch(self.end)

@@ -15,16 +15,17 @@ such a call several times as fast as one of a name.
 """
 
 
-class _Fault(NamedTuple):
-    """A block that branches to the reporting block, and the fault that is reported.
+KIND_BITS, CODE_BITS = 8, 32
+"""A fault's code has its kind in the lowest bits, then the alignment in bytes that an access needs, and from the bit
+`CODE_BITS` on the number of the instruction or of the site.
+"""
 
-    The kind is OUT_OF_BOUNDS instead if `outside`, an i1, holds.
-    """
+
+class _Fault(NamedTuple):
+    """A block that branches to the reporting block, and the fault that is reported: its code and the address."""
 
     block: Block
-    kind: Value
-    outside: Value
-    position: Value
+    code: Value
     address: Value
 
 
@@ -41,22 +42,23 @@ class FaultReports:
         self._faults: list[_Fault] = []
         self._block = b.function.add_block("faulted")
 
-    def report_if(self, condition: Value, kind: Faults, address: Value, outside: Value | None = None) -> None:
-        """Emits a branch to the block that reports, if a condition holds. See `_Fault`."""
+    def report_if(self, condition: Value, kind: Faults, address: Value, align: int = 1) -> None:
+        """Emits a branch to the block that reports, if a condition holds. `align` is what an access needs."""
         b = self.b
         good = b.function.add_block("good")
-        self._add(kind, address, b.bool_(False) if outside is None else outside)
+        self._add(kind, address, align)
         b.branch_if(condition, self._block, good)
         b.block = good
 
     def report(self, kind: Faults) -> None:
         """Ends the block with a fault that has no address."""
-        self._add(kind, self.b.int_(0), self.b.bool_(False))
+        self._add(kind, self.b.int_(0))
         self.b.branch(self._block)
 
-    def _add(self, kind: Faults, address: Value, outside: Value) -> None:
+    def _add(self, kind: Faults, address: Value, align: int = 1) -> None:
         b = self.b
-        self._faults.append(_Fault(b.block, b.int_(kind), outside, b.int_(self.position), address))
+        code = self.position << CODE_BITS | align << KIND_BITS | kind
+        self._faults.append(_Fault(b.block, b.int_(code), address))
 
     def emit(self, context: Value, indices: Sequence[Value]) -> None:
         """Emits the one block that reports, which keeps the code of each check short.
@@ -68,34 +70,29 @@ class FaultReports:
         if not self._faults:
             b.line("unreachable")
             return
-        kind = b.phi(*((f.kind, f.block) for f in self._faults))
-        outside = b.phi(*((f.outside, f.block) for f in self._faults))
-        position = b.phi(*((f.position, f.block) for f in self._faults))
+        code = b.phi(*((f.code, f.block) for f in self._faults))
         address = b.phi(*((f.address, f.block) for f in self._faults))
-        kind = b.select(outside, b.int_(Faults.OUT_OF_BOUNDS), kind)
-        emit_report_call(b, context, kind, position, address, indices)
+        emit_report_call(b, context, code, address, indices)
         b.line("ret i32 -1")
 
 
 def emit_report(module: IrModule) -> None:
     """Emits `REPORT`, which writes a fault to the context unless another thread has done so."""
-    parameters = [("ptr", "", "context"), *(("i64", "", name) for name in ("kind", "instruction", "address"))]
+    parameters = [("ptr", "", "context"), *(("i64", "", name) for name in ("code", "address"))]
     parameters += [("i32", "", name) for name in ("thread", "x", "y", "z")]
     function = IrFunction(REPORT, "void", parameters, attributes="noinline cold nounwind")
     b = IrBuilder(module, module.add_function(function))
-    context, kind, instruction, address, *indices = function.parameters
+    context, code, address, *indices = function.parameters
     place = b.gep("i64", context, b.int_(Context.FAULT))
-    pair = b.emit("{i64, i1}", f"cmpxchg {place}, i64 0, {kind} acq_rel monotonic")
+    pair = b.emit("{i64, i1}", f"cmpxchg {place}, i64 0, {code} acq_rel monotonic")
     with b.if_(b.emit("i1", f"extractvalue {pair}, 1")):
-        words = [instruction, address, *(b.cast("zext", index, "i64") for index in indices)]
-        for position, word in enumerate(words, Context.FAULT_INSTRUCTION):
+        words = [address, *(b.cast("zext", index, "i64") for index in indices)]
+        for position, word in enumerate(words, Context.FAULT_ADDRESS):
             b.store(word, b.gep("i64", context, b.int_(position)), align=8)
     b.ret()
 
 
-def emit_report_call(
-    b: IrBuilder, context: Value, kind: Value, position: Value, address: Value, indices: Sequence[Value]
-) -> None:
+def emit_report_call(b: IrBuilder, context: Value, code: Value, address: Value, indices: Sequence[Value]) -> None:
     """Emits a call of `REPORT`. `indices` are the thread's number in its block, and the block's x, y and z."""
     report = context_word(b, context, Context.REPORT, "ptr")
-    b.call_pointer(report, "void", [context, kind, position, address, *indices])
+    b.call_pointer(report, "void", [context, code, address, *indices])

@@ -92,7 +92,7 @@ class _Product:
     def _matrix(self, descriptor: Value, *, transposed: bool) -> MatrixValues:
         b = self.b
         matrix = MatrixValues(b, descriptor, transposed=transposed)
-        self.accesses.fault(matrix.is_misaligned(), Faults.MISALIGNED, matrix.start, b.bool_(False))
+        self.accesses.fault(matrix.is_misaligned(), Faults.MISALIGNED, matrix.start, 1)
         return matrix
 
     def _element(self, matrix: MatrixValues, type_: PtxType, line: Value, term: Value, *, transposed: bool) -> Value:

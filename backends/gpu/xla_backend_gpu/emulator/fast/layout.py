@@ -28,22 +28,20 @@ class Context(enum.IntEnum):
     BLOCK_Z = 9
     SHARED_BYTES = 10
     FUEL = 11  # instructions that a thread may execute
-    FAULT = 12  # a number of `Faults`; the first thread that sets it writes the next ones
-    FAULT_INSTRUCTION = 13
-    FAULT_ADDRESS = 14
-    FAULT_THREAD = 15  # its number in the block
-    FAULT_BLOCK_X = 16
-    FAULT_BLOCK_Y = 17
-    FAULT_BLOCK_Z = 18
-    REPORT = 19  # the address of the function that reports a fault
-    GLOBALS = 20
+    FAULT = 12  # the code of a fault; the first thread that sets it writes the next ones
+    FAULT_ADDRESS = 13
+    FAULT_THREAD = 14  # its number in the block
+    FAULT_BLOCK_X = 15
+    FAULT_BLOCK_Y = 16
+    FAULT_BLOCK_Z = 17
+    REPORT = 18  # the address of the function that reports a fault
+    GLOBALS = 19
 
 
 class Faults(enum.IntEnum):
     """The faults that native code reports."""
 
-    NONE = 0
-    OUT_OF_BOUNDS = 1
+    OUT_OF_BOUNDS = 1  # or misaligned, which the address tells
     MISALIGNED = 2
     ENDLESS = 3
     TRAP = 4

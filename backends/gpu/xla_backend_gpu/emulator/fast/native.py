@@ -17,7 +17,7 @@ import numpy as np
 
 from xla_backend_gpu.emulator.counters import Counters
 from xla_backend_gpu.emulator.fast.driver import RUN_ROUNDS, RUN_THREADS, emit_driver
-from xla_backend_gpu.emulator.fast.fault_reports import REPORT, emit_report
+from xla_backend_gpu.emulator.fast.fault_reports import CODE_BITS, KIND_BITS, REPORT, emit_report
 from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.releases import emit_warp_release
 from xla_backend_gpu.emulator.fast.thread_function import emit_thread_function
@@ -35,8 +35,10 @@ _OPT_LEVEL = 1
 """LLVM's, for kernels that run for long. The vectorizer of higher levels costs time, and calls functions of 128-bit
 integers that are not linked."""
 
-_OPTIMIZATION_COST = 10
-"""How much longer a compilation takes with optimization. A kernel that has run for so long is compiled again."""
+_OPTIMIZATION_COST = 20
+"""How much longer a compilation takes with optimization. A kernel that has run for so long is compiled again, which
+halves the time that it takes.
+"""
 
 _WAVES = 8
 """Parts of a launch for each core, so that the cores end at about the same time, and change to optimized code soon."""
@@ -78,7 +80,7 @@ def _drivers() -> Mapping[str, Callable[..., None]]:
 
 class _Code:
     """A kernel's code. It is first compiled without optimization, because most kernels of tests run for less than a
-    millisecond: compiling then takes a tenth of the time, and running twice the time.
+    millisecond: compiling then takes a twentieth of the time, and running twice the time.
     """
 
     def __init__(self, kernel: Kernel, layout: StateLayout, native: _Native, seconds_to_compile: float) -> None:
@@ -282,22 +284,26 @@ _KINDS = {
 
 
 def _raise_fault(launch: Launch, context: np.ndarray[Any, np.dtype[np.int64]], layout: StateLayout) -> None:
-    found = Faults(int(context[Context.FAULT]))
-    if found is Faults.NONE:
+    code = int(context[Context.FAULT])
+    if not code:
         return
+    position, low = code >> CODE_BITS, code & (1 << CODE_BITS) - 1
+    found, align = Faults(low & (1 << KIND_BITS) - 1), low >> KIND_BITS
     address = int(context[Context.FAULT_ADDRESS]) & (1 << 64) - 1
+    kind = _KINDS[found]
+    if kind is FaultKind.OUT_OF_BOUNDS and address % align:
+        kind = FaultKind.MISALIGNED
     details = {
-        Faults.OUT_OF_BOUNDS: f"address {address:#x} lies outside of the memory",
-        Faults.MISALIGNED: f"address {address:#x} is not a multiple of the access's size",
-        Faults.ENDLESS: f"the thread executed more than {launch.limit} instructions",
-        Faults.TRAP: "the kernel trapped",
-        Faults.BARRIER_DIVERGENCE: "the thread waits for threads that never arrive",
+        FaultKind.OUT_OF_BOUNDS: f"address {address:#x} lies outside of the memory",
+        FaultKind.MISALIGNED: f"address {address:#x} is not a multiple of the access's size",
+        FaultKind.ENDLESS: f"the thread executed more than {launch.limit} instructions",
+        FaultKind.TRAP: "the kernel trapped",
+        FaultKind.BARRIER_DIVERGENCE: "the thread waits for threads that never arrive",
     }
-    position = int(context[Context.FAULT_INSTRUCTION])
     if found is Faults.BARRIER_DIVERGENCE:  # the driver knows the number of the site
         position = layout.sites[position - 1]
     instruction = launch.kernel.instructions[position]
     x, y, z = (int(context[place]) for place in range(Context.FAULT_BLOCK_X, Context.FAULT_BLOCK_Z + 1))
     block = x + launch.grid[0] * (y + launch.grid[1] * z)
     thread = block * launch.threads + int(context[Context.FAULT_THREAD])
-    raise launch.fault(_KINDS[found], details[found], thread, instruction)
+    raise launch.fault(kind, details[kind], thread, instruction)
