@@ -6,7 +6,6 @@ instructions behind.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
@@ -74,25 +73,30 @@ class InstructionBuilder:
 
     # -- integers ----------------------------------------------------------------------------------------------------
 
-    def _folded(self, op: str, a: Value, b: Value, flags: str, fold: Callable[[int, int], int]) -> Value:
-        x, y = a.integer, b.integer
-        if x is not None and y is not None:
-            return _wrapped(a.type, fold(x, y))
-        return self.emit(a.type, f"{op} {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
-
     def add(self, a: Value, b: Value, flags: str = "") -> Value:
-        if a.integer == 0:
+        x, y = a.integer, b.integer
+        if x == 0:
             return b
-        return a if b.integer == 0 else self._folded("add", a, b, flags, operator.add)
+        if y == 0:
+            return a
+        return self._with_flags("add", a, b, flags) if x is None or y is None else _wrapped(a.type, x + y)
 
     def sub(self, a: Value, b: Value, flags: str = "") -> Value:
-        return a if b.integer == 0 else self._folded("sub", a, b, flags, operator.sub)
+        x, y = a.integer, b.integer
+        if y == 0:
+            return a
+        return self._with_flags("sub", a, b, flags) if x is None or y is None else _wrapped(a.type, x - y)
 
     def mul(self, a: Value, b: Value, flags: str = "") -> Value:
         x, y = a.integer, b.integer
         if x == 1 or y == 0:
             return b
-        return a if y == 1 or x == 0 else self._folded("mul", a, b, flags, operator.mul)
+        if y == 1 or x == 0:
+            return a
+        return self._with_flags("mul", a, b, flags) if x is None or y is None else _wrapped(a.type, x * y)
+
+    def _with_flags(self, op: str, a: Value, b: Value, flags: str) -> Value:
+        return self.emit(a.type, f"{op} {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
 
     def udiv(self, a: Value, b: Value) -> Value:
         x, y = a.integer, b.integer

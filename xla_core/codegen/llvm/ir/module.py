@@ -149,9 +149,7 @@ class IrFunction:
 
     def to_text(self) -> str:
         parts = [f"{self._header[:-1]}!dbg {self.subprogram} {{" if self.subprogram else self._header]
-        for block in self.blocks:
-            parts.append(f"{block.label}:")
-            parts.extend(f"  {line}" for line in block.lines)
+        parts.extend("\n  ".join([f"{block.label}:", *block.lines]) for block in self.blocks)
         parts.append("}\n")
         return "\n".join(parts)
 

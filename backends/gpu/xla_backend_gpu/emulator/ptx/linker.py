@@ -89,10 +89,10 @@ class _Linker:
         found = {v: None for v in function.variables if v.space == "shared"}
         visited.add(function.name)
         for item in function.body:
-            if isinstance(item, Instruction):
+            if type(item) is Instruction:
                 for operand in item.operands:
-                    base = operand.base if isinstance(operand, Address) else operand
-                    if isinstance(base, Symbol) and base.variable.space == "shared":
+                    base = operand.base if type(operand) is Address else operand
+                    if type(base) is Symbol and base.variable.space == "shared":
                         found[base.variable] = None
             elif isinstance(item, Call) and item.function in self.functions and item.function not in visited:
                 found |= self._shared_variables(self.functions[item.function], visited)
@@ -166,7 +166,7 @@ class _Linker:
 
     def _mapped(self, instruction: Instruction, places: dict[Variable, Variable], base: int) -> Instruction:
         """Returns an instruction with the registers and variables of this inlined call."""
-        if not base and not any(map(_has_variable, instruction.operands)):
+        if not base and not any(map(_has_variable, [o for o in instruction.operands if type(o) is not Register])):
             return instruction  # of the entry itself, whose registers keep their numbers
 
         operands = tuple([self._operand(operand, places, base) for operand in instruction.operands])

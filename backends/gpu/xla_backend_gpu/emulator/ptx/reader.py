@@ -19,7 +19,7 @@ from xla_backend_gpu.emulator.ptx.program import (
     Variable,
     Vector,
 )
-from xla_backend_gpu.emulator.ptx.statements import PlainLines, space_of
+from xla_backend_gpu.emulator.ptx.statements import PlainLines, declare, space_of
 from xla_backend_gpu.emulator.ptx.tokens import TokenStream
 from xla_backend_gpu.emulator.ptx.types import TYPES, PtxType
 from xla_backend_gpu.emulator.ptx.verifier import verify
@@ -29,6 +29,7 @@ from xla_core.errors import SourceLocation
 _SPACES = {".global": "global", ".const": "const", ".shared": "shared", ".local": "local", ".param": "param"}
 _LINKAGE = (".visible", ".extern", ".weak", ".common")
 _ONE_LINE = (".file", ".version", ".target", ".address_size", ".pragma", ".noreturn", ".explicitcluster")
+_POINTER = re.compile(r"\.param \.u64 \.ptr \.global \.align \d+ ([A-Za-z_$][\w$]*)(?=[,\s)])")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"\n]*)"', re.MULTILINE)
 
 
@@ -173,7 +174,8 @@ class _Reader:
         self.tokens.expect("(")
         found: list[Variable] = []
         while not self.tokens.accept(")"):
-            found.append(self._declaration())
+            pointer = self.tokens.match(_POINTER)
+            found.append(Variable(pointer[1], "param", 8, 8) if pointer else self._declaration())
             self.tokens.accept(",")
         return found
 
@@ -202,7 +204,7 @@ class _Body:
         self.scopes = Scopes(reader.variables)
         for variable in (*function.results, *function.parameters):
             self.scopes.add(variable.name, variable)
-        self.plain = PlainLines(self.tokens, self.scopes, reader.files)
+        self.plain = PlainLines(self.tokens, self.scopes, function.registers, reader.files)
         self.targets: dict[str, Vector] = {}
 
     def read(self) -> None:
@@ -265,10 +267,7 @@ class _Body:
                 tokens.expect(">")
             else:
                 names = [name]
-            first = len(self.function.registers)
-            made = [Register(number, type_.bits, each) for number, each in enumerate(names, first)]
-            self.function.registers += made
-            self.scopes.names[-1].update(zip(names, made, strict=True))
+            declare(self.function.registers, self.scopes, type_, names)
             if not tokens.accept(","):
                 break
         tokens.expect(";")

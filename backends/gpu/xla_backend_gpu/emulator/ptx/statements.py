@@ -7,7 +7,7 @@ fast as reading its tokens. Lines in another form, or with errors, are left to t
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from xla_backend_gpu.emulator.ptx.operands import Scopes, read_operand
@@ -24,7 +24,7 @@ from xla_backend_gpu.emulator.ptx.program import (
     Vector,
 )
 from xla_backend_gpu.emulator.ptx.tokens import TokenStream
-from xla_backend_gpu.emulator.ptx.types import PtxType
+from xla_backend_gpu.emulator.ptx.types import TYPES, PtxType
 from xla_backend_gpu.emulator.ptx.verifier import verify
 from xla_backend_gpu.emulator.table import Definition, find
 from xla_core.errors import InvalidArgumentError, SourceLocation
@@ -34,13 +34,14 @@ _LINE = re.compile(
       (?:@(!?)(%[\w$]+)\s+)?([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?:\s+([^;|/"]*))?;
       | \.loc\s+(\d+)\s+(\d+)\s+(\d+)
       | ([A-Za-z_$][\w$]*):
+      | \.reg\s+\.(\w+)\s+(%[\w$]+)<(\d+)>;
     )?\s*""",
     re.VERBOSE,
 )
 """A statement: the guard's negation and name, the mnemonic, the operands. A location: its file, line and column. Or a
-label's name. Or nothing."""
+label's name. Or registers: their type, their name and their number. Or nothing."""
 
-_COLUMN, _LABEL = 7, 8  # groups of `_LINE`
+_COLUMN, _LABEL, _REGISTERS = 7, 8, 11  # groups of `_LINE`
 _VECTOR = re.compile(r"\{[^{}]*\}")
 _ADDRESS = re.compile(r"\[([%\w$]+)(?:\+(-?(?:0|[1-9]\d*)))?\]")
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d*)")
@@ -68,11 +69,14 @@ class PlainLines:
     """Reads the lines of one function.
 
     Args:
+        registers: those of the function, to which it adds those that a line declares.
         files: the names of source files by the numbers that `.loc` has for them.
     """
 
-    def __init__(self, tokens: TokenStream, scopes: Scopes, files: Mapping[int, str]) -> None:
-        self._tokens, self._scopes, self._files = tokens, scopes, files
+    def __init__(
+        self, tokens: TokenStream, scopes: Scopes, registers: list[Register], files: Mapping[int, str]
+    ) -> None:
+        self._tokens, self._scopes, self._registers, self._files = tokens, scopes, registers, files
         self._operands: dict[str, tuple[Operand, Hashable]] = {}
 
     def forget_names(self) -> None:
@@ -99,6 +103,12 @@ class PlainLines:
             elif kind == _COLUMN:
                 file, line, column = map(int, match.groups()[4:_COLUMN])
                 location = SourceLocation(self._files.get(file, str(file)), line, column)
+            elif kind == _REGISTERS:
+                type_, name, count = match.groups()[_LABEL:]
+                if type_ not in TYPES:
+                    break
+                self.forget_names()
+                declare(self._registers, self._scopes, TYPES[type_], [f"{name}{i}" for i in range(int(count))])
             elif kind is not None:
                 instruction = self._statement(match, number, text, location)
                 if instruction is None:
@@ -173,6 +183,13 @@ class PlainLines:
             return None
         offset = int(match[2] or 0)
         return Address(base, offset) if isinstance(base, Register) else Address(Symbol(base, offset))
+
+
+def declare(registers: list[Register], scopes: Scopes, type_: PtxType, names: Sequence[str]) -> None:
+    """Adds registers of a type to a function and to the innermost scope."""
+    made = [Register(number, type_.bits, name) for number, name in enumerate(names, len(registers))]
+    registers += made
+    scopes.names[-1].update(zip(names, made, strict=True))
 
 
 def _form_of(key: Hashable, mnemonic: str, operands: list[Operand]) -> _Form | None:

@@ -110,6 +110,15 @@ class TokenStream:
             del self._ahead[0]
         return token
 
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Takes the next tokens if they match a pattern, which has no line break and ends with a whole token."""
+        match = pattern.match(self.text, self.token.position)
+        if match is not None:
+            self._line = self.token.line
+            self._position = match.end()
+            self._ahead.clear()
+        return match
+
     def accept(self, text: str) -> bool:
         """Takes the next token if it is `text`."""
         if self.token.text == text and self.token.kind != "end":

@@ -17,12 +17,17 @@ class PtxType:
         kind: `b` (bits), `u`, `s` (integers), `f` (floats), `p` (predicate).
         bits: the width of the whole value.
         lanes: 2 for packed pairs such as f16x2.
+        ir: the LLVM type of a value. A float of 16 bits is an integer; arithmetic converts it to `float` and back.
     """
 
     name: str
     kind: str
     bits: int
     lanes: int = 1
+    ir: str = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ir", _IR_FLOATS.get(self.name, f"i{self.bits}"))
 
     @property
     def is_float(self) -> bool:
@@ -41,11 +46,6 @@ class PtxType:
     def dtype(self) -> np.dtype[np.generic]:
         """The dtype of one lane."""
         return _DTYPES[self.name]
-
-    @property
-    def ir(self) -> str:
-        """The LLVM type of a value. A float of 16 bits is an integer; arithmetic converts it to `float` and back."""
-        return _IR_FLOATS.get(self.name, f"i{self.bits}")
 
     @property
     def lane(self) -> PtxType:

@@ -105,6 +105,7 @@ class Definition:
         ir: its implementation for the fast engine: a function of an IrBuilder, the instruction, and an LLVM value for
             each operand that is read. It returns LLVM values.
         effect: its other effect.
+        waits: whether threads wait for others there in the fast engine.
     """
 
     syntax: str
@@ -114,6 +115,11 @@ class Definition:
     effect: Effect
     numpy: Callable[..., Any]
     ir: Callable[..., Any]
+    waits: bool = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        waits = self.effect in (Effect.BARRIER, Effect.WARP) or self.shares_fragments
+        object.__setattr__(self, "waits", waits)
 
     @property
     def loads_rows(self) -> bool:
@@ -129,11 +135,6 @@ class Definition:
     def shares_fragments(self) -> bool:
         """Whether the lanes of a warp give each other the registers of A, of a product of warpgroups."""
         return self.effect is Effect.GROUP_PRODUCT and any(o.in_vector and not o.written for o in self.operands)
-
-    @property
-    def waits(self) -> bool:
-        """Whether threads wait for others there in the fast engine."""
-        return self.effect in (Effect.BARRIER, Effect.WARP) or self.shares_fragments
 
     @property
     def has_mask(self) -> bool:
