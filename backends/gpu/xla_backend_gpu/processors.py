@@ -30,8 +30,8 @@ _SHARED_KIB = {
     120: 99,
     121: 99,
 }
-"""Compute capability -> the most shared memory of a block, which its launch asks for. NVIDIA's tables have all but 88;
-99 is the least of its generation.
+"""Compute capability -> the most shared memory of a block, which its launch asks for. For 88 it is the least of its
+generation, so that every such processor has it.
 """
 DECLARED_SHARED_BYTES = 48 << 10
 """The most shared memory that a kernel may declare on any processor."""

@@ -218,6 +218,20 @@ def test_ptxas_has_registers_for_copies_of_any_width(operand: T, lhs: int, rhs: 
     is_clean(compiled)
 
 
+def test_ptxas_has_registers_for_what_follows_a_product() -> None:
+    """The sums of the largest tile are used one after another; those of tf32 take the place of f32's."""
+
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        rounded = [c.add("reduce-precision", o, exponent_bits=8, mantissa_bits=10) for o in (x, y)]
+        product = dot(**sides(1, 1))(c, *rounded)
+        bounded = c.add("tanh", product)
+        return c.add("add", c.add("multiply", product, bounded), c.add("exponential", bounded))
+
+    _, compiled = made(build, f32(4096, 4096), f32(4096, 4096), choice=KernelChoice())
+    assert "in tiles of 128 x 256 x 32, 64 x 256 by 64 x 256 x 8 f32 of 10 bits" in compiled.kernel.plan
+    is_clean(compiled)
+
+
 TILES = [
     ((4096, 4096, 4096), "in tiles of 128 x 256 x 64, 64 x 256 by 64 x 256 x 16 bf16, 4 stages"),  # reads least
     ((2048, 2048, 2048), "in tiles of 128 x 256 x 64"),
