@@ -90,7 +90,7 @@ class BeginsTooEarly(TemplateExecutable):
 @_runs(
     "compiler.run-backend",
     "The compiler keeps the module that it makes code of in itself: of two at once, one gets the other's program.",
-    select="executables",
+    select="executables_threads",
 )
 class OneModule(Compiler):
     def run_backend(self, module, options, executor=None):
