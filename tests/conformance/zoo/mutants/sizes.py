@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
-from tests.conformance.zoo.kernels import Arrays, Fault, kernel_mutant
+from tests.conformance.zoo.kernels import Arrays, Fault, kernel_mutant, recomputed
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.reasons import kernel_ops, reason
 from xla_core.hlo import HloInstruction
@@ -124,7 +125,29 @@ def _applies(shows: Callable[[tuple[int, ...]], bool], instruction: HloInstructi
     return any(shows(leaf.dimensions) for leaf in instruction.shape.array_leaves())
 
 
+def _counts_in_f32(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """An element is that of the place which f32 has for it."""
+    for result in right:
+        flat = _flat(result)
+        places = np.arange(1 << 24, flat.size)
+        flat[places] = flat[np.minimum(places.astype(np.float32).astype(np.int64), flat.size - 1)]
+    return right
+
+
+def _starts_in_f32(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """The places where a slice starts are computed in f32."""
+    starts = [o.astype(np.float32).astype(o.dtype) for o in operands[1:]]
+    return recomputed(instruction, [operands[0], *starts], right)
+
+
+_IN_F32 = {"iota": _counts_in_f32, "add": _counts_in_f32, "reverse": _counts_in_f32, "dynamic-slice": _starts_in_f32}
+
+
 def _mutants() -> Iterator[Mutant]:
+    for opcode, wrong_beyond in _IN_F32.items():
+        fault = f"`{opcode}` counts places in f32, which has not every number above 2^24."
+        mutant = kernel_mutant(f"sizes/{opcode}/places-in-f32", f"{opcode}/size", fault, opcode, wrong_beyond)
+        yield dataclasses.replace(mutant, opcode="", select="ops_large", profile="full")
     for opcode in kernel_ops():
         for name, (what, wrong, shows) in _FAULTS.items():
             label, fault, applies = f"sizes/{opcode}/{name}", f"`{opcode}` {what}.", partial(_applies, shows)
