@@ -184,7 +184,10 @@ def test_a_bad_callback_harms_nothing(
             calls.wait()
         stream.synchronize()
         if stream.error is not None or any(event.error for event in events):
-            raise Failure(f"A callback of `when_ready` raised, and then the stream has the error {stream.error!r}.")
+            raise Failure(
+                f"A callback of `when_ready` raised, and then the stream has the error {stream.error!r}.",
+                promise="event.when-ready-once",
+            )
 
 
 @pytest.mark.promise("event.when-ready-thread", "stream.enqueue-never-blocks")

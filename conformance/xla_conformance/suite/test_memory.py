@@ -76,7 +76,7 @@ def test_the_figures_follow_the_buffers(client: Client) -> None:
             promise="executor.deallocate",
         )
     if during.peak_bytes_reserved < during.bytes_reserved or during.bytes_reserved < during.bytes_in_use:
-        raise Failure(f"The device's figures contradict each other: {during}.")
+        raise Failure(f"The device's figures contradict each other: {during}.", promise="executor.description")
     if device.description.memory_bytes and during.bytes_reserved > device.description.memory_bytes:
         raise Failure(f"The device says that more than its memory is in use: {during}.", promise="executor.description")
 

@@ -261,7 +261,10 @@ def test_threads_may_share_a_stream(stream: Stream) -> None:
         thread.join(PATIENCE)
     stream.synchronize()
     if counts != [200] * 8:
-        raise Failure(f"Eight threads enqueued 200 callbacks each on one stream, but {counts} were called.")
+        raise Failure(
+            f"Eight threads enqueued 200 callbacks each on one stream, but {counts} were called.",
+            promise="executor.thread-safe",
+        )
 
 
 @pytest.mark.promise("executor.create-stream", "executor.thread-safe")

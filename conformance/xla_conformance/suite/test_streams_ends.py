@@ -42,6 +42,14 @@ WAITS: dict[str, Callable[[Stream, Stream], object]] = {
     "Event.synchronize of finish": lambda stream, other: stream.finish().synchronize(),
     "Stream.wait and synchronize": _by_other,
 }
+_ENDS_AFTER_WORK = {
+    "Stream.synchronize": "stream.synchronize",
+    "Event.synchronize": "event.ready-after-work",
+    "Event.synchronize with a timeout": "event.synchronize-timeout",
+    "Event.synchronize of finish": "event.ready-after-work",
+    "Stream.wait and synchronize": "stream.wait",
+}
+"""The sentence of the contract that a wait breaks if it ends too early."""
 _ONE_STREAM = [name for name in WAITS if "Stream.wait" not in name]
 
 
@@ -114,7 +122,10 @@ def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
             promise="stream.host-callback",
         )
     if early:
-        raise Failure(f"{early[0]} blocks the host until all enqueued work is done, but it returned while work ran.")
+        raise Failure(
+            f"{early[0]} blocks the host until all enqueued work is done, but it returned while work ran.",
+            promise=_ENDS_AFTER_WORK[early[0]],
+        )
 
 
 @pytest.mark.promise("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.d2h")
@@ -154,7 +165,7 @@ def test_nothing_is_left_to_do_after_a_wait(
         if kind == "copy":
             require_bytes(sentence, back, contents[i % 2], "stream.synchronize")
         elif not done or done[-1] != i:
-            raise Failure(sentence)
+            raise Failure(sentence, promise=_ENDS_AFTER_WORK[name])
     for memory in memories:
         executor.deallocate(memory)
 
@@ -182,10 +193,11 @@ def test_ctrl_c_ends_a_wait(stream: Stream, other: Stream, name: str) -> None:
     late = gate.expired
     gate.open()
     stream.synchronize()
+    promise = f"{name.partition('.')[0].lower()}.synchronize-lets-ctrl-c"
     if not interrupted or late:
-        raise Failure(f"{name} lets Ctrl-C through, but it went on until the work was done.")
+        raise Failure(f"{name} lets Ctrl-C through, but it went on until the work was done.", promise=promise)
     if seen != [1] or stream.error is not None:
-        raise Failure(f"Ctrl-C ends the host's wait only, but after {name} the stream lost its work.")
+        raise Failure(f"Ctrl-C ends the host's wait only, but after {name} the stream lost its work.", promise=promise)
 
 
 # -- close ------------------------------------------------------------------------------------------------------------
@@ -213,11 +225,13 @@ def test_close_waits_for_the_enqueued_work(executor: StreamExecutor, gate: Gate)
     early.join(PATIENCE)
     sentence = "Stream.close waits for the enqueued work, but"
     if returned:
-        raise Failure(f"{sentence} it returned while work was held back.")
+        raise Failure(f"{sentence} it returned while work was held back.", promise="stream.close")
     if early.is_alive():
-        raise Failure(f"{sentence} it didn't return when the work was done.")
+        raise Failure(f"{sentence} it didn't return when the work was done.", promise="stream.close")
     if seen != list(range(201)) or not last.ready:
-        raise Failure(f"{sentence} only {len(seen)} of 201 callbacks were called when it returned.")
+        raise Failure(
+            f"{sentence} only {len(seen)} of 201 callbacks were called when it returned.", promise="stream.close"
+        )
     require_bytes(f"{sentence} a copy to the host wasn't done.", back, data, "stream.close")
     executor.deallocate(memory)
 
@@ -284,7 +298,10 @@ def test_an_event_may_go_while_a_stream_waits_for_it(stream: Stream, other: Stre
         gate.open()
         other.synchronize()
         if stream.error is not None or other.error is not None:
-            raise Failure(f"An event may be dropped after a wait for it, but a stream failed: {other.error}")
+            raise Failure(
+                f"An event may be dropped after a wait for it, but a stream failed: {other.error}",
+                promise="event.dropped",
+            )
         if order[-2:] != [(i, "first"), (i, "second")]:
             raise Failure(
                 "A wait makes later work wait for the event's last record, but it ended as the event was dropped.",

@@ -257,8 +257,7 @@ def test_between_devices(backend: str, client: Client, random: np.random.Generat
         for size in (0, 1, 3, 4097, 65537, 300_001, (1 << 20) + 3):
             array = random_bits(element, (size,), random)
             buffer = client.buffer_from_host(array, there)
-            if buffer.device is not there:
-                raise Failure(f"A buffer for device {there} is on {buffer.device}.")
+            assert buffer.device is there, f"A buffer for device {there} is on {buffer.device}."
             back = buffer.copy_to_device(here).copy_to_device(there).copy_to_device(here)
             require_same_bits("An array has the same bits on another device.", np.asarray(back), array)
 

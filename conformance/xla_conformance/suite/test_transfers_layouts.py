@@ -199,7 +199,10 @@ def test_elements_of_two_and_four_bits_lie_as_the_target_says(
     buffer = client.buffer_from_host(x)
     packed, layout = target.layouts.packed, buffer.shape.layout
     if (layout is not None and layout.element_size_in_bits == narrow.bit_width) != packed:
-        raise Failure(f"The target says packed={packed}, but a buffer has the shape {buffer.shape}.")
+        raise Failure(
+            f"The target says packed={packed}, but a buffer has the shape {buffer.shape}.",
+            promise="transfer-manager.layouts",
+        )
     if buffer.byte_size != target.shape_size_bytes(buffer.shape):
         raise Failure(
             f"A buffer {buffer.shape} has {buffer.byte_size} bytes, not as many as the target says.",
