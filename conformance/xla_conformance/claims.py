@@ -11,18 +11,18 @@ import pytest
 import xla_core as xla
 from xla_conformance.clients import SettingsClient
 from xla_conformance.last_program import LastProgram
+from xla_conformance.results import Unclaimed
 from xla_conformance.subjects import claims
 from xla_core.backend import load_backend
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloModule
+from xla_core.passes.legalization import NeedsFallbackError
+from xla_core.target import LackKind
 
-NOT_SUPPORTED = "NOT_SUPPORTED: "
-"""Begins the reason of a skipped test that the backend doesn't claim to pass."""
 
-
-def not_supported(reason: str) -> NoReturn:
-    """Ends a test with NOT_SUPPORTED, because the backend doesn't claim the tested feature."""
-    pytest.skip(NOT_SUPPORTED + reason)
+def not_supported(reason: str, kind: Unclaimed = Unclaimed.FEATURE) -> NoReturn:
+    """Ends a test with NOT_SUPPORTED, because the backend doesn't claim what the test needs."""
+    pytest.skip(kind.prefix + reason)
 
 
 def require_devices(client: xla.Client, count: int) -> None:
@@ -71,6 +71,9 @@ class ClaimingClient(SettingsClient):
         except UnimplementedError as error:
             if claims(self.platform.compiler.target_config, xla.parse(program, file=file)):
                 raise
-            not_supported(" ".join(line.strip() for line in error.message.splitlines()[:2]))
+            lacks = error.lacks if isinstance(error, NeedsFallbackError) else ()
+            is_type = any(lack.kind is LackKind.MEMORY for lack in lacks)
+            kind = Unclaimed.ELEMENT_TYPE if is_type else Unclaimed.FEATURE
+            not_supported(" ".join(line.strip() for line in error.message.splitlines()[:2]), kind)
         self.last = made
         return made  # not `self.last`, which another thread may have set meanwhile

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
+from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State, Unclaimed
 from xla_core.hlo import OPS, ElementType
 
 LEAST_OF_AN_OP = 50
@@ -17,9 +17,6 @@ LEAST_OF_AN_OP = 50
 
 _SHOWN_TYPES = 6
 _GOOD = {State.PASS, State.NOT_SUPPORTED}
-
-_OTHER_TYPE = "the device holds no "
-"""In the reason why a test is not supported: its case has a second type, which the device doesn't hold."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +122,10 @@ def _by_type(results: Sequence[Result]) -> dict[str, bool]:
     """
     counts: dict[str, Counter[State]] = {}
     for result in results:
-        if result.state is not State.NOT_SUPPORTED or _OTHER_TYPE not in result.message:
+        if (
+            result.state is not State.NOT_SUPPORTED
+            or result.properties.get("unclaimed") != Unclaimed.ELEMENT_TYPE.value
+        ):
             counts.setdefault(result.properties.get("element_type", ""), Counter())[result.state] += 1
     return {
         kind: 0 < 100 * count[State.PASS] >= LEAST_OF_AN_OP * count.total() and count.keys() <= _GOOD

@@ -111,6 +111,17 @@ _MEANINGS = {
 }
 
 
+class Unclaimed(enum.Enum):
+    """What a test needs and the backend doesn't claim. A skipped test's reason begins with `prefix`."""
+
+    FEATURE = "feature"
+    ELEMENT_TYPE = "element type"  # one that the device doesn't hold
+
+    @property
+    def prefix(self) -> str:
+        return f"NOT_SUPPORTED ({self.value}): "
+
+
 @dataclasses.dataclass(frozen=True)
 class Result:
     """The result of one test.
@@ -118,7 +129,8 @@ class Result:
     Attributes:
         message: one sentence that says what is wrong, or why the test is not supported.
         details: the test's output, stacks, and the frames of an exception; may have many lines.
-        properties: values that the test recorded, such as the opcode and the largest error in ULP.
+        properties: values that the test recorded, such as the opcode and the largest error in ULP; `unclaimed`, of one
+            that is not supported, is the value of an `Unclaimed`.
         failure: the data of a `Failure`, as text: module, index, operands, got, wanted, ulp, seed.
     """
 

@@ -17,6 +17,7 @@ from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import Context, Placed, before_for, context_for, device_for, place, run
 from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
 from xla_conformance.ops.names import words_of_cases
+from xla_conformance.results import Unclaimed
 from xla_core import Client
 from xla_core.hlo import OPS, Opcode, Trait
 from xla_core.target import TargetConfig
@@ -83,7 +84,7 @@ def test_op(
         parts = {name: lambda c=c, at=at: placed_if_held(backend, target, c, at) for name, (c, at) in beside.items()}
         joint.start(parts, device_for(client, case.name), before_for(case.name))
     if case.element_type not in held_types(backend):
-        not_supported(f"the device holds no {case.element_type}")
+        not_supported(f"the device holds no {case.element_type}", Unclaimed.ELEMENT_TYPE)
     if target.flushes_products and case.has_denormal_products:
         not_supported("the target declares that products take denormal numbers as zeros")
     expected = case.expected()

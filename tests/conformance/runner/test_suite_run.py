@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from xla_conformance.report.document import read_document
 from xla_conformance.report.failure import command_of
-from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State, group_of, suite_files
+from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State, Unclaimed, group_of, suite_files
 from xla_conformance.runner import Limits, run_suite
 
 from xla_core import evaluate, parse
@@ -263,7 +263,8 @@ def test_own_memory_and_queues_under_simulated_kernels(put_backend: Put) -> None
 
 def test_what_is_not_claimed_is_not_supported(put_backend: Put) -> None:
     run = run_suite(
-        put_backend("little", LITTLE), expression="test_results_are_right or test_every_element_type or test_op[add"
+        put_backend("little", LITTLE),
+        expression="test_results_are_right or test_every_element_type or test_op[add or test_op[convert-f32",
     )
     wrong = [(r.name, r.message[-300:]) for r in run.results if r.state not in (State.PASS, State.NOT_SUPPORTED)]
     assert wrong == []
@@ -272,6 +273,11 @@ def test_what_is_not_claimed_is_not_supported(put_backend: Put) -> None:
     assert adds["f32"].state is State.PASS
     assert adds["f64"].state is State.NOT_SUPPORTED
     assert adds["f64"].message == "the device holds no f64"
+    assert adds["f64"].properties["unclaimed"] == Unclaimed.ELEMENT_TYPE.value
+    converts = [r for r in run.results if r.properties.get("opcode") == "convert"]
+    lacking = [r.message for r in converts if r.properties.get("unclaimed") == Unclaimed.ELEMENT_TYPE.value]
+    assert lacking
+    assert all("the device holds no " in message for message in lacking)
     assert found["test_every_element_type[f64]"] is State.NOT_SUPPORTED
     assert found["test_every_element_type[f32]"] is State.PASS
     messages = {r.name: r.message for r in run.results}

@@ -21,7 +21,13 @@ WHAT_TO_ADD = "give the target these ops or a decomposition of them (`xla plan` 
 
 
 class NeedsFallbackError(UnimplementedError):
-    """The target can't run some instructions; the host can, with `CompileOptions.fallback="host"`."""
+    """The target can't run some instructions; the host can, with `CompileOptions.fallback="host"`.
+
+    Attributes:
+        lacks: what the target would need for the first of them.
+    """
+
+    lacks: tuple[Lack, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -71,12 +77,15 @@ def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
     hint = f'{WHAT_TO_ADD}, or compile with fallback="host"'
     if len(unknown_calls(unmet)) == len(unmet):
         kind, hint = UnimplementedError, hint_for_unknown(first.attribute("custom_call_target"))
-    return kind(
+    error = kind(
         f"the target cannot run {counted(count, 'instruction')}, and no decomposition helps:\n" + "\n".join(listed),
         op=first.opcode,
         location=first.location,
         hint=hint,
     )
+    if isinstance(error, NeedsFallbackError):
+        error.lacks = unmet[0].answer.lacks
+    return error
 
 
 def _line(unmet: Sequence[Unmet]) -> str:
