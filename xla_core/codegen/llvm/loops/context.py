@@ -1,8 +1,7 @@
 """EmissionContext: a kernel under construction, with its nest of loops and the values already emitted in each.
 
 A value is emitted once, in the outermost loop in which its index is defined. Code in that loop and in the loops inside
-it uses the value again. A kernel may be emitted several times: an attempt that needs other loops records them in
-`schedule`, from which the next attempt takes them.
+it uses the value again.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class _Scope:
 
 
 class EmissionContext:
-    """Builder, target, schedule and scopes of one kernel."""
+    """Builder, target and scopes of one kernel."""
 
     def __init__(self, builder: IrBuilder, abi: TargetAbi) -> None:
         self.builder = builder
