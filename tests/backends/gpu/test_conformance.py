@@ -35,7 +35,7 @@ def is_small(test: str) -> bool:
     return bool(sizes) and int(sizes[0]) <= SMALL and not any(f"[{op}" in test for op in SERIAL)
 
 
-@pytest.mark.parametrize(("engine", "count"), [("fast", 40), ("checked", 20)])
+@pytest.mark.parametrize(("engine", "count"), [("fast", 20), ("checked", 10)])
 def test_a_selection_of_the_suite(tests: list[str], engine: str, count: int, tmp_path: Path) -> None:
     chosen = [test for test in tests if engine == "fast" or is_small(test)][:count]
     run = run_suite("gpu", only=set(chosen), settings=[f"engine={engine}"], artifacts=tmp_path)

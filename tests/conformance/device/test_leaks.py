@@ -68,6 +68,7 @@ def test_temporary_files_that_runs_leave_are_found() -> None:
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @in_fresh_process
 def test_processes_that_runs_leave_are_found() -> None:
     runs = itertools.count()
@@ -98,6 +99,7 @@ def test_threads_that_end_hide_no_leak() -> None:
         require_nothing_left(client, _with_threads(leak), "doing nothing", runs=RUNS)
 
 
+@pytest.mark.slow
 @in_fresh_process
 def test_threads_that_end_behind_their_round_hide_no_leak() -> None:
     """On a busy machine a thread that was told to end is there for a while, now one and now several of them."""

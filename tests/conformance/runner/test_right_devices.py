@@ -173,6 +173,7 @@ def test_a_probe_that_looks_for_libraries(put_backend: Put) -> None:
     )
 
 
+@pytest.mark.slow
 def test_patience_multiplies_the_limits_within_tests(put_backend: Put) -> None:
     backend, chosen = put_backend("slow", SLOW), "test_each_stage_of_loading_ends and open"
     (hasty,) = run_suite(backend, expression=chosen, patience=0.1, limits=Limits.of("quick")).results

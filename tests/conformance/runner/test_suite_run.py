@@ -256,6 +256,7 @@ def test_claims_decide_between_failure_and_not_supported(put_backend: Put) -> No
     assert found["tanh"] == {State.PASS}
 
 
+@pytest.mark.slow
 def test_own_memory_and_queues_under_simulated_kernels(put_backend: Put) -> None:
     run = run_suite(put_backend("own", OWN_MEMORY), expression="test_transfers or test_streams or test_memory")
     assert run.passes, [(r.name, r.message[-300:]) for r in run.results if r.state is not State.PASS]
@@ -394,8 +395,16 @@ def broken_at(stage: str, fault: str) -> str:
     return imports + AT_A_STAGE.format(fault=FAULTS[fault], **holes)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("stage", STAGES)
+BROKEN = [(stage, fault) for stage in STAGES for fault in FAULTS]
+
+
+@pytest.mark.parametrize(
+    ("stage", "fault"),
+    [
+        pytest.param(*b, marks=pytest.mark.slow) if b[1] == "hangs" and b[0] not in ("load", "close") else b
+        for b in BROKEN
+    ],
+)
 def test_what_breaks_while_it_loads_opens_or_closes_is_told(put_backend: Put, stage: str, fault: str) -> None:
     backend = put_backend(f"{stage}_{fault}", broken_at(stage, fault))
     limits = Limits(test=10, stage=6 if fault == "hangs" else 60, total=300)
