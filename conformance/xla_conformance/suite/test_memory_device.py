@@ -322,7 +322,7 @@ def test_many_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -
 
 
 @pytest.mark.promise("executor.allocate", "executor.deallocate")
-@pytest.mark.parametrize("count", [10_000, pytest.param(70_000, marks=pytest.mark.profile("full"))])
+@pytest.mark.parametrize("count", [5_000, pytest.param(70_000, marks=pytest.mark.profile("full"))])
 def test_thousands_of_small_blocks_do_not_overlap(idle: Device, count: int) -> None:
     """More blocks at the same time than a table of 12 bits has entries; in the full profile, than one of 16 bits."""
     executor = idle.executor
