@@ -61,7 +61,7 @@ class GpuExecutable(Executable):
         return self._executor.execute(run_options, arguments)
 
     def prepare(self, executor: StreamExecutor | None) -> None:
-        """Loads the kernels on a device, which also finds the library that the program calls.
+        """Loads the program's kernels on a device, and checks that the device has the library that it calls.
 
         A driver may take seconds to translate PTX, and the first run shouldn't wait for that.
 

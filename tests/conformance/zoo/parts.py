@@ -61,6 +61,27 @@ class Compiler(TemplateCompiler):
         return self.executable(module, program, report, artifacts)
 
 
+class Rewriter(Compiler):
+    """Replaces each instruction for which `rewrite` returns another one, before the core's passes run.
+
+    `levels` are the levels of optimization at which it does so.
+    """
+
+    levels: tuple[int, ...] = (1, 2)
+
+    def run_hlo_passes(self, module, options, executor=None):
+        if options.optimization_level in self.levels:
+            for computation in list(module.computations):
+                for instruction in list(computation.post_order()):
+                    new = self.rewrite(computation, instruction) if instruction in computation else None
+                    if new is not None:
+                        computation.replace_with(instruction, new)
+        return super().run_hlo_passes(module, options, executor)
+
+    def rewrite(self, computation, instruction):
+        """Returns what replaces the instruction, or None."""
+
+
 class Platform(TemplatePlatform):
     """The template's platform, with a device and a compiler of other classes."""
 

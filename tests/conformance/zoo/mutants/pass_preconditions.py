@@ -5,30 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, broken
+from tests.conformance.zoo.parts import Rewriter, broken
 from xla_core.hlo import ElementType
 
 MUTANTS: list[Mutant] = []
 _rewrites = broken("executables", "test_what_a_pass", MUTANTS)
-
-
-class _Pass(Compiler):
-    """Replaces each instruction for which `match` returns another one, before the core's passes."""
-
-    levels = (0, 1, 2)
-
-    def run_hlo_passes(self, module, options, executor=None):
-        if options.optimization_level in self.levels:
-            for computation in list(module.computations):
-                for instruction in list(computation.post_order()):
-                    new = self.match(computation, instruction) if instruction in computation else None
-                    if new is not None:
-                        computation.replace_with(instruction, new)
-        return super().run_hlo_passes(module, options, executor)
-
-
-class _Optimization(_Pass):
-    levels = (1, 2)
 
 
 def _splat(i):
@@ -45,8 +26,8 @@ def _splat(i):
     "compiler.run-backend",
     "A factor behind a rectifier moves in front of it, to be folded into a product's weights, also if it is negative.",
 )
-class ScalesBeforeTheRectifier(_Optimization):
-    def match(self, c, i):
+class ScalesBeforeTheRectifier(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "multiply" or not i.shape.element_type.is_floating:
             return None
         for n in (0, 1):
@@ -62,8 +43,8 @@ class ScalesBeforeTheRectifier(_Optimization):
 
 
 @_rewrites("compiler.run-backend", "A square is never negative, so that its absolute value is the square.")
-class SquaresArePositive(_Optimization):
-    def match(self, c, i):
+class SquaresArePositive(Rewriter):
+    def rewrite(self, c, i):
         if (
             i.opcode != "abs"
             or i.operand(0).opcode != "multiply"
@@ -78,8 +59,8 @@ class SquaresArePositive(_Optimization):
     "A number over a number plus an exponential of a negative number is the logistic function: the two numbers aren't looked at.",
     select="test_what_a_pass or one_change",
 )
-class AnyLogistic(_Optimization):
-    def match(self, c, i):
+class AnyLogistic(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "divide" or i.operand(1).opcode != "add" or _splat(i.operand(0)) is None:
             return None
         for n in (0, 1):
@@ -93,8 +74,10 @@ class AnyLogistic(_Optimization):
     "compiler.run-backend",
     "Constants of signed integers are divided as Python does it: the quotient is rounded down, and the remainder has the divisor's sign.",
 )
-class FoldsAsPythonDoes(_Pass):
-    def match(self, c, i):
+class FoldsAsPythonDoes(Rewriter):
+    levels = (0, 1, 2)
+
+    def rewrite(self, c, i):
         if i.opcode not in ("divide", "remainder") or i.shape.element_type not in (
             ElementType.S8,
             ElementType.S16,
@@ -113,8 +96,8 @@ class FoldsAsPythonDoes(_Pass):
     "compiler.run-backend",
     "A start that counts from the end where it is negative is taken as it is: starts are never negative.",
 )
-class StartsAreNeverNegative(_Optimization):
-    def match(self, c, i):
+class StartsAreNeverNegative(Rewriter):
+    def rewrite(self, c, i):
         first = {"dynamic-slice": 1, "dynamic-update-slice": 2}.get(str(i.opcode), len(i.operands))
         for n in range(first, len(i.operands)):
             start = i.operand(n)
@@ -134,8 +117,8 @@ class StartsAreNeverNegative(_Optimization):
     "A conditional of one array computes both branches and selects, whatever the branches do.",
     select="feeds",
 )
-class ComputesBothBranches(_Optimization):
-    def match(self, c, i):
+class ComputesBothBranches(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "conditional" or not i.shape.is_array or len(i.operands) != 3:
             return None
         branches = i.called_computations
@@ -159,8 +142,8 @@ class ComputesBothBranches(_Optimization):
     "A loop or a conditional whose values nobody reads is removed, whatever it feeds out.",
     select="feeds",
 )
-class RemovesUnreadLoops(_Optimization):
-    def match(self, c, i):
+class RemovesUnreadLoops(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode not in ("while", "conditional") or i.is_root:
             return
         if any(u.opcode != "get-tuple-element" or (u.shape.is_array and (u.users or u.is_root)) for u in i.users):
@@ -179,8 +162,8 @@ class RemovesUnreadLoops(_Optimization):
 
 
 @_rewrites("compiler.run-backend", "Random numbers are cheap, so that each user of them draws its own.")
-class DrawsForEachUser(_Optimization):
-    def match(self, c, i):
+class DrawsForEachUser(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "rng":
             return
         for user in i.users[1:]:
@@ -195,8 +178,8 @@ class DrawsForEachUser(_Optimization):
     "Two reductions over all devices are made one, without a look at what they reduce by.",
     select="test_devices_meet",
 )
-class CombinesOtherReductions(_Optimization):
-    def match(self, c, i):
+class CombinesOtherReductions(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "all-reduce" or len(i.operands) != 1:
             return None
         for other in c.instructions:

@@ -5,30 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, broken
+from tests.conformance.zoo.parts import Rewriter, broken
 
 MUTANTS: list[Mutant] = []
 _rewrites = broken("executables", "compositions or programs", MUTANTS)
 
 
-class _Folder(Compiler):
-    """Replaces each instruction for which `fold` returns another one, before the core's passes."""
-
-    levels = (1, 2)
-
-    def run_hlo_passes(self, module, options, executor=None):
-        if options.optimization_level in self.levels:
-            for computation in list(module.computations):
-                for instruction in list(computation.post_order()):
-                    new = self.fold(computation, instruction) if instruction in computation else None
-                    if new is not None:
-                        computation.replace_with(instruction, new)
-        return super().run_hlo_passes(module, options, executor)
-
-
 @_rewrites("compiler.run-backend", "Conversions of integers to floats and back are left out.")
-class SkipsFloatsBetween(_Folder):
-    def fold(self, c, i):
+class SkipsFloatsBetween(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "convert" or i.operand(0).opcode != "convert" or not i.operand(0).shape.element_type.is_floating:
             return None
         first = i.operand(0).operand(0)
@@ -41,8 +26,8 @@ class SkipsFloatsBetween(_Folder):
     "compiler.run-backend",
     "A slice of a padded array that has no padding in it is the slice of the array at the same place.",
 )
-class SlicesBehindPadding(_Folder):
-    def fold(self, c, i):
+class SlicesBehindPadding(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "slice" or i.operand(0).opcode != "pad":
             return None
         inner = i.operand(0)
@@ -56,8 +41,8 @@ class SlicesBehindPadding(_Folder):
 @_rewrites(
     "compiler.run-backend", "The maximum or minimum along copies of a scalar is the scalar, without the initial value."
 )
-class ExtremesOfCopies(_Folder):
-    def fold(self, c, i):
+class ExtremesOfCopies(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "reduce" or len(i.operands) != 2 or i.operand(0).opcode != "broadcast":
             return None
         if i.attribute("to_apply").root.opcode not in ("maximum", "minimum"):
@@ -69,16 +54,16 @@ class ExtremesOfCopies(_Folder):
 
 
 @_rewrites("compiler.run-backend", "The logarithm of an exponential is its operand.")
-class LogsOfExponentials(_Folder):
-    def fold(self, c, i):
+class LogsOfExponentials(Rewriter):
+    def rewrite(self, c, i):
         return i.operand(0).operand(0) if i.opcode == "log" and i.operand(0).opcode == "exponential" else None
 
 
 @_rewrites(
     "compiler.run-backend", "A product takes the operand of a transposition, and keeps the numbers of the dimensions."
 )
-class ProductsOfTransposed(_Folder):
-    def fold(self, c, i):
+class ProductsOfTransposed(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "dot" or i.operand(0).opcode != "transpose":
             return
         first = i.operand(0).operand(0)
@@ -89,8 +74,8 @@ class ProductsOfTransposed(_Folder):
 
 
 @_rewrites("compiler.run-backend", "A dynamic slice with constant starts counts negative ones from the end.")
-class ConstantsFromTheEnd(_Folder):
-    def fold(self, c, i):
+class ConstantsFromTheEnd(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "dynamic-slice" or any(o.opcode != "constant" for o in i.operands[1:]):
             return None
         source = i.operand(0).shape.dimensions

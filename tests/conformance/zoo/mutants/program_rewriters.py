@@ -7,26 +7,11 @@ import dataclasses
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, broken
+from tests.conformance.zoo.parts import Rewriter, broken
 from xla_core.hlo import HloComputation, HloInstruction
 
 MUTANTS: list[Mutant] = []
 _rewrites = broken("executables", "test_ops_compositions", MUTANTS)
-
-
-class _Rewriter(Compiler):
-    """Rewrites each instruction for which `rewrite` returns another one, at some levels of optimization."""
-
-    levels = (1, 2)
-
-    def run_hlo_passes(self, module, options, executor=None):
-        if options.optimization_level in self.levels:
-            for computation in list(module.computations):
-                for instruction in list(computation.post_order()):
-                    new = self.rewrite(computation, instruction) if instruction in computation else None
-                    if new is not None:
-                        computation.replace_with(instruction, new)
-        return super().run_hlo_passes(module, options, executor)
 
 
 def _value(i: HloInstruction) -> np.ndarray | None:
@@ -54,21 +39,21 @@ def _power(i: HloInstruction) -> int | None:
 
 
 @_rewrites("compiler.run-backend", "Signed division by a power of two is a shift.", select="[divide-s")
-class DividesByShifts(_Rewriter):
+class DividesByShifts(Rewriter):
     def rewrite(self, c, i):
         power = _power(i.operand(1)) if i.opcode == "divide" else None
         return None if power is None else c.add("shift-right-arithmetic", i.operand(0), _same(power, i, c))
 
 
 @_rewrites("compiler.run-backend", "The signed remainder by a power of two is a mask.", select="[remainder-s")
-class MasksRemainders(_Rewriter):
+class MasksRemainders(Rewriter):
     def rewrite(self, c, i):
         power = _power(i.operand(1)) if i.opcode == "remainder" else None
         return None if power is None else c.add("and", i.operand(0), _same((1 << power) - 1, i, c))
 
 
 @_rewrites("compiler.run-backend", "A float minus itself is 0.", select="[subtract-")
-class SubtractsItself(_Rewriter):
+class SubtractsItself(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "subtract" or i.operand(0) is not i.operand(1) or not _is_float(i):
             return None
@@ -76,7 +61,7 @@ class SubtractsItself(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "A float times 0 is 0.")
-class ProductsWithZero(_Rewriter):
+class ProductsWithZero(Rewriter):
     def rewrite(self, c, i):
         value = _value(i.operand(1)) if i.opcode == "multiply" and _is_float(i) else None
         return i.operand(1) if value is not None and value.size and (value == 0).all() else None
@@ -86,7 +71,7 @@ _OPPOSITE = {"LT": "GE", "GE": "LT", "GT": "LE", "LE": "GT"}
 
 
 @_rewrites("compiler.run-backend", "`not` of a comparison of floats is the opposite comparison.")
-class TurnsComparisons(_Rewriter):
+class TurnsComparisons(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "not" or i.operand(0).opcode != "compare" or not _is_float(i.operand(0).operand(0)):
             return None
@@ -96,7 +81,7 @@ class TurnsComparisons(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "Conversions to a shorter float and back are left out.")
-class SkipsRoundTrips(_Rewriter):
+class SkipsRoundTrips(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "convert" or i.operand(0).opcode != "convert" or not _is_float(i.operand(0)):
             return None
@@ -105,7 +90,7 @@ class SkipsRoundTrips(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "Two transpositions are joined in the wrong order.")
-class JoinsTranspositions(_Rewriter):
+class JoinsTranspositions(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "transpose" or i.operand(0).opcode != "transpose":
             return None
@@ -115,7 +100,7 @@ class JoinsTranspositions(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "At level 1, a slice of a slice doesn't multiply its start by the inner stride.")
-class JoinsSlices(_Rewriter):
+class JoinsSlices(Rewriter):
     levels = (1,)
 
     def rewrite(self, c, i):
@@ -135,7 +120,7 @@ class JoinsSlices(_Rewriter):
 @_rewrites(
     "compiler.run-backend", "A transposition of an array with a dimension of size 1 is a reshape.", select="[transpose-"
 )
-class ReshapesForTransposes(_Rewriter):
+class ReshapesForTransposes(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "transpose" or 1 not in i.shape.dimensions or i.shape.rank < 3:
             return None
@@ -143,7 +128,7 @@ class ReshapesForTransposes(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "The power 0.5 is the square root.", select="[power-")
-class RootsForPowers(_Rewriter):
+class RootsForPowers(Rewriter):
     def rewrite(self, c, i):
         value = _value(i.operand(1)) if i.opcode == "power" and _is_float(i) else None
         return c.add("sqrt", i.operand(0)) if value is not None and value.size and (value == 0.5).all() else None
@@ -152,7 +137,7 @@ class RootsForPowers(_Rewriter):
 @_rewrites(
     "compiler.run-backend", "Division by a constant multiplies by its reciprocal, also if that has no exact value."
 )
-class ReciprocalConstants(_Rewriter):
+class ReciprocalConstants(Rewriter):
     def rewrite(self, c, i):
         value = _value(i.operand(1)) if i.opcode == "divide" and _is_float(i) else None
         if value is None or not value.size:
@@ -162,7 +147,7 @@ class ReciprocalConstants(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "A dynamic slice of a dynamic slice adds up the starts, without their limits.")
-class AddsUpStarts(_Rewriter):
+class AddsUpStarts(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "dynamic-slice" or i.operand(0).opcode != "dynamic-slice":
             return None
@@ -174,7 +159,7 @@ class AddsUpStarts(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "Of two updates of one size in turn, the first is left out.")
-class LastUpdateOnly(_Rewriter):
+class LastUpdateOnly(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "dynamic-update-slice" or i.operand(0).opcode != "dynamic-update-slice":
             return None
@@ -185,7 +170,7 @@ class LastUpdateOnly(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "At level 0, two paddings in turn become one with the outer one's value.")
-class JoinsPaddings(_Rewriter):
+class JoinsPaddings(Rewriter):
     levels = (0,)
 
     def rewrite(self, c, i):
@@ -199,7 +184,7 @@ class JoinsPaddings(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "Two reductions in turn become one, which leaves out the inner one's initial value.")
-class JoinsReductions(_Rewriter):
+class JoinsReductions(Rewriter):
     def rewrite(self, c, i):
         inner = i.operand(0) if i.operands else None
         if i.opcode != "reduce" or inner.opcode != "reduce" or len(i.operands) != 2 or len(inner.operands) != 2:
@@ -214,7 +199,7 @@ class JoinsReductions(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "A broadcast of a broadcast takes the outer one's first dimensions.")
-class JoinsBroadcasts(_Rewriter):
+class JoinsBroadcasts(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "broadcast" or i.operand(0).opcode != "broadcast":
             return None
@@ -226,7 +211,7 @@ class JoinsBroadcasts(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "A float is equal to itself.")
-class EqualToItself(_Rewriter):
+class EqualToItself(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "compare" or i.operand(0) is not i.operand(1) or not _is_float(i.operand(0)):
             return None
@@ -238,7 +223,7 @@ class EqualToItself(_Rewriter):
     "A conditional with a constant index beyond its branches takes the first branch.",
     select="[conditional-",
 )
-class FirstBranch(_Rewriter):
+class FirstBranch(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "conditional" or i.operand(0).opcode != "constant":
             return
@@ -250,7 +235,7 @@ class FirstBranch(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "Two draws of random numbers with the same bounds are one.", select="[rng-")
-class OneDraw(_Rewriter):
+class OneDraw(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "rng":
             return None
@@ -263,7 +248,7 @@ class OneDraw(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "An outfeed whose token isn't used is left out.", select="feeds or programs")
-class DropsOutfeeds(_Rewriter):
+class DropsOutfeeds(Rewriter):
     levels = (0, 1, 2)
 
     def rewrite(self, c, i):
@@ -272,7 +257,7 @@ class DropsOutfeeds(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "A product with the logistic function of any array is taken for silu.")
-class SilusOfTwoArrays(_Rewriter):
+class SilusOfTwoArrays(Rewriter):
     def rewrite(self, c, i):
         if i.opcode != "multiply" or i.operand(1).opcode != "logistic" or i.operand(1).operand(0) is i.operand(0):
             return None
@@ -280,7 +265,7 @@ class SilusOfTwoArrays(_Rewriter):
 
 
 @_rewrites("compiler.run-backend", "A running sum from the end is taken for one from the start.")
-class RunningSumsFromTheStart(_Rewriter):
+class RunningSumsFromTheStart(Rewriter):
     def rewrite(self, c, i):
         last = i.attribute("window")[-1] if i.opcode == "reduce-window" and len(i.operands) == 2 else None
         if last is None or not 1 < last.size == i.operand(0).shape.dimensions[-1] or last.padding_low:

@@ -5,25 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, broken
+from tests.conformance.zoo.parts import Rewriter, broken
 
 MUTANTS: list[Mutant] = []
 _rewrites = broken("executables", "programs or executables or compositions", MUTANTS)
-
-
-class _Pattern(Compiler):
-    """Replaces each instruction for which `match` returns another one, before the core's passes."""
-
-    levels = (1, 2)
-
-    def run_hlo_passes(self, module, options, executor=None):
-        if options.optimization_level in self.levels:
-            for computation in list(module.computations):
-                for instruction in list(computation.post_order()):
-                    new = self.match(computation, instruction) if instruction in computation else None
-                    if new is not None:
-                        computation.replace_with(instruction, new)
-        return super().run_hlo_passes(module, options, executor)
 
 
 @_rewrites(
@@ -31,8 +16,8 @@ class _Pattern(Compiler):
     "The square root of a square is the absolute value, also where the square overflows.",
     select="compositions or [sqrt- or [multiply-",
 )
-class RootsOfSquares(_Pattern):
-    def match(self, c, i):
+class RootsOfSquares(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "sqrt" or not i.shape.element_type.is_floating or i.operand(0).opcode != "multiply":
             return None
         square = i.operand(0)
@@ -44,8 +29,8 @@ class RootsOfSquares(_Pattern):
     "`x - (x + y)` of integers is y, not -y.",
     select="compositions or [subtract- or [add-",
 )
-class DropsTheMinus(_Pattern):
-    def match(self, c, i):
+class DropsTheMinus(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "subtract" or not i.shape.element_type.is_integral or i.operand(1).opcode != "add":
             return None
         both = list(i.operand(1).operands)
@@ -59,8 +44,8 @@ class DropsTheMinus(_Pattern):
     "The number of steps of a loop `i <= n` is taken for that of `i < n`.",
     select="compositions or [while-",
 )
-class OneStepShort(_Pattern):
-    def match(self, c, i):
+class OneStepShort(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "while":
             return
         condition = i.attribute("condition")
@@ -79,10 +64,10 @@ _FUNCTIONS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "
     "Constants of f32 are folded in double precision, and rounded once at the end of a chain.",
     select="compositions or [add- or [multiply- or [divide-",
 )
-class FoldsInDouble(_Pattern):
+class FoldsInDouble(Rewriter):
     levels = (0, 1, 2)
 
-    def match(self, c, i):
+    def rewrite(self, c, i):
         if str(i.opcode) not in _FUNCTIONS or not i.shape.is_array or i.shape.dtype != np.float32:
             return None
         if not any(o.opcode in _FUNCTIONS for o in i.operands):
@@ -113,8 +98,8 @@ def _scalar(i):
     "A shift to the left and back by as many bits is left out, with the bits that it cuts.",
     select="compositions or [shift-",
 )
-class ShiftsThereAndBack(_Pattern):
-    def match(self, c, i):
+class ShiftsThereAndBack(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode not in ("shift-right-logical", "shift-right-arithmetic") or i.operand(0).opcode != "shift-left":
             return None
         there, back = _scalar(i.operand(0).operand(1)), _scalar(i.operand(1))
@@ -128,8 +113,8 @@ class ShiftsThereAndBack(_Pattern):
     "What a loop's state has for its own steps alone, and nobody reads behind it or in its condition, stays as it was.",
     select="compositions or [while-",
 )
-class FreezesTheUnread(_Pattern):
-    def match(self, c, i):
+class FreezesTheUnread(Rewriter):
+    def rewrite(self, c, i):
         if i.opcode != "while" or i.is_root or any(u.opcode != "get-tuple-element" for u in i.users):
             return
         body, condition = i.attribute("body"), i.attribute("condition")
