@@ -96,10 +96,13 @@ class TargetConfig(CheckedModel):
         return total
 
     def fingerprint(self) -> str:
-        """A digest of the fields that compiled code depends on. `fusion` and `host` change only the speed: left out.
+        """A digest of the fields that compiled code depends on. What changes only the speed is left out.
+
+        That is `fusion`, `host`, and how much a device runs at once: `parallel.units` and `parallel.resident_threads`.
 
         Functions in the fields (constraints, layout rules) contribute their names, their default arguments, the values
         that they close over, and the objects whose methods they are.
         """
         fields = {name: getattr(self, name) for name in TargetConfig.model_fields if name not in ("fusion", "host")}
+        fields["parallel"] = self.parallel.model_copy(update={"units": 1, "resident_threads": 0})
         return hashlib.sha256(stable_text(fields).encode()).hexdigest()[:16]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from xla_backend_gpu.chips import DEFAULT, Chip
 from xla_backend_gpu.copies import COPY_BYTES, has_asynchronous_copies, start_copy
 from xla_backend_gpu.group_products import await_shared_products, multiply_shared_matrices, show_shared_matrices
 from xla_backend_gpu.matrices import (
@@ -27,20 +28,22 @@ from xla_core.target import MatrixShape, ParallelModel
 _WARP = 32
 _MOST_BLOCKS = 1 << 16  # of a kernel whose blocks work on a unit together; they stride over more units
 
-PARALLEL = ParallelModel(
-    units=512,
-    split_reduction_elements=1 << 15,
-    threads=1024,
-    lanes=_WARP,
-    vector_bytes=16,
-    transaction_bytes=32,
-    shared_bytes=DECLARED_SHARED_BYTES,
-    registers=32,
-    resident_threads=132 * 2048,  # where fewer run at once, blocks wait
-    index_bits=32,
-    matrix_loads=True,
-)
-"""The limits that all processors have, and the number of threads that an H100 runs at once."""
+
+def parallel_model(chip: Chip) -> ParallelModel:
+    """Returns the limits that all processors have, and what a chip runs at once."""
+    return ParallelModel(
+        units=chip.units,
+        split_reduction_elements=1 << 15,
+        threads=1024,
+        lanes=_WARP,
+        vector_bytes=16,
+        transaction_bytes=32,
+        shared_bytes=DECLARED_SHARED_BYTES,
+        registers=32,
+        resident_threads=chip.resident_threads,
+        index_bits=32,
+        matrix_loads=True,
+    )
 
 
 @dataclasses.dataclass(slots=True)
@@ -51,18 +54,20 @@ class KernelFigures:
         units: the number of units of work.
         threads: the number of threads of a block.
         is_block_unit: whether the threads of a block work on a unit together.
+        resident_threads: the most threads of a grid whose threads work alone.
         shared_bytes: the shared memory that a launch asks for, once the kernel is emitted.
     """
 
     units: int
     threads: int
     is_block_unit: bool
+    resident_threads: int
     shared_bytes: int = 0
 
     @property
     def blocks(self) -> int:
         """The number of blocks of the grid."""
-        most = _MOST_BLOCKS if self.is_block_unit else PARALLEL.resident_threads // self.threads
+        most = _MOST_BLOCKS if self.is_block_unit else self.resident_threads // self.threads
         return max(1, min(self.wanted_blocks, most))
 
     @property
@@ -76,6 +81,7 @@ class PtxAbi(GpuAbi):
 
     Args:
         processor: one of PROCESSORS.
+        chip: the chip that kernels are planned for.
         fast_math: LLVM's fast-math flags of the program's own floating-point operations.
         deterministic: whether the result of a program must be the same in each run.
 
@@ -90,30 +96,35 @@ class PtxAbi(GpuAbi):
     thread_index_intrinsic = "llvm.nvvm.read.ptx.sreg.tid.x"
     block_count_intrinsic = "llvm.nvvm.read.ptx.sreg.nctaid.x"
     threads_attribute = '"nvvm.reqntid"="{0}"'
-    parallel = PARALLEL
     atomic_scope = "device"
 
-    def __init__(self, processor: str, *, fast_math: str = "", deterministic: bool = True) -> None:
+    def __init__(
+        self, processor: str, chip: Chip = DEFAULT, *, fast_math: str = "", deterministic: bool = True
+    ) -> None:
         self.atomic_floats = not deterministic
         self.cpu = check_processor(processor)
         self.fast_math = fast_math
         # LLVM's own choice for this processor is older than its products of matrices.
         self.features = "+ptx65" if self.cpu == "sm_75" else ""
         copies = COPY_BYTES if has_asynchronous_copies(self.cpu) else ()
-        own = {"matrix_shapes": matrix_shapes(self.cpu), "copy_bytes": copies}
-        self.parallel = PARALLEL.model_copy(update={**own, "launch_shared_bytes": common_shared_bytes(self.cpu)})
+        shared = common_shared_bytes(self.cpu)
+        own = {"matrix_shapes": matrix_shapes(self.cpu), "copy_bytes": copies, "launch_shared_bytes": shared}
+        self.parallel = parallel_model(chip).model_copy(update=own)
         self.figures: dict[str, KernelFigures] = {}
 
     def covers(self, count: int, threads: int) -> bool:
-        figures = KernelFigures(count, self.block_threads, threads > 1)
+        figures = self._figures(count, threads)
         return figures.blocks >= figures.wanted_blocks
 
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
         frame = super().begin_kernel(module, name, parameters, count, threads=threads)
-        self.figures[name] = KernelFigures(count, self.block_threads, threads > 1)
+        self.figures[name] = self._figures(count, threads)
         return frame
+
+    def _figures(self, count: int, threads: int) -> KernelFigures:
+        return KernelFigures(count, self.block_threads, threads > 1, self.parallel.resident_threads)
 
     def end_kernel(self, frame: KernelFrame) -> None:
         super().end_kernel(frame)

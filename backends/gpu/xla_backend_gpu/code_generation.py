@@ -8,10 +8,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from xla_backend_gpu.abi import PtxAbi
+from xla_backend_gpu.abi import PtxAbi, parallel_model
 from xla_backend_gpu.assignment import assign, may_share
+from xla_backend_gpu.chips import Chip
 from xla_backend_gpu.cublas.call import TARGET, is_matmul
 from xla_backend_gpu.executable import GpuExecutable
+from xla_backend_gpu.processors import ALIGNMENT
 from xla_backend_gpu.program import Engine, GpuProgram, Launch, place_of
 from xla_backend_gpu.ptxas import ptxas_report
 from xla_backend_gpu.tf32 import Tf32
@@ -22,9 +24,11 @@ from xla_core.codegen.llvm import Autotuner, EmittedKernel, KernelEmitter, compi
 from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
 from xla_core.schedule import Thunk, emit_thunks
-from xla_core.target import Capabilities, FusionCosts, FusionPreferences, TargetConfig
+from xla_core.target import AlignmentRules, Capabilities, FusionCosts, FusionPreferences, TargetConfig
 
 TRIPLE = PtxAbi.triple
+
+_LAUNCH_SECONDS = 0.34e-6  # that a launch is worth, where the next one is enqueued meanwhile
 
 _HOST_OPCODES = frozenset(
     op.opcode
@@ -51,9 +55,23 @@ def capabilities() -> Capabilities:
     return own.model_copy(update={"custom_calls": own.custom_calls | {TARGET}})
 
 
-def fusion_preferences() -> FusionPreferences:
+def target_config(processor: str, chip: Chip) -> TargetConfig:
+    """The target of programs that are planned for a chip."""
+    return TargetConfig(
+        name="gpu",
+        triple=TRIPLE,
+        capabilities=capabilities(),
+        alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
+        fusion=_fusion_preferences(chip),
+        parallel=parallel_model(chip),
+        features=(processor,),
+    )
+
+
+def _fusion_preferences(chip: Chip) -> FusionPreferences:
     """The costs of a device whose threads compute faster than its memory moves bytes, and whose launches cost much."""
-    costs = FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0)
+    kernel = _LAUNCH_SECONDS * chip.instructions
+    costs = FusionCosts(byte=chip.byte_instructions, kernel=kernel, transcendental=24.0)
     return FusionPreferences(fuse_products=True, least_shared_bytes=0, costs=costs)
 
 

@@ -10,31 +10,30 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from xla_backend_gpu.chips import DEFAULT, Chip, chip_named
 from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.executable import GpuExecutable
-from xla_backend_gpu.processors import ALIGNMENT, check_processor
-from xla_backend_gpu.program import Engine, GpuProgram, Processor, Products
+from xla_backend_gpu.processors import check_processor
+from xla_backend_gpu.program import ChipName, Engine, GpuProgram, Processor, Products
 from xla_core.backend import BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo import Opcode, parse_hlo
-from xla_core.target import AlignmentRules, TargetConfig
 
 if TYPE_CHECKING:
     from xla_backend_gpu.cublas.rewriter import Chooses
     from xla_core.hlo import HloModule
     from xla_core.passes import HloPass
-
-
-DEFAULT_PROCESSOR = "sm_90"
-"""The processor for which programs are compiled where there is no device."""
+    from xla_core.target import TargetConfig
 
 
 class GpuOptions(BackendOptions):
     """Options of the GPU backend.
 
     Attributes:
-        sm: the processor to compile for, such as "sm_90"; by default, that of the device. "sm_90a" has the features
+        sm: the processor to compile for, such as "sm_90"; by default, that of the chip. "sm_90a" has the features
             that devices of compute capability 9.0 alone have, such as products by warpgroups.
+        chip: the chip to plan for, such as "a100": how many blocks keep it busy, and how it weighs arithmetic against
+            memory. By default, the device itself; where it is emulated, an H100. Programs run on other chips too.
         engine: how an emulated device runs kernels. "fast" runs native code; "checked" checks every memory access and
             counts instructions. A GPU ignores it.
         math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.
@@ -53,6 +52,7 @@ class GpuOptions(BackendOptions):
     """
 
     sm: Processor | None = None
+    chip: ChipName | None = None
     engine: Engine = "fast"
     math: Literal["strict", "contract"] = "strict"
     deterministic: bool = True
@@ -64,59 +64,76 @@ class GpuOptions(BackendOptions):
 
 
 class GpuCompiler(Compiler):
-    """Compiles for one processor. The option `sm` of a program chooses another."""
+    """Compiles for one chip. The options `chip` and `sm` of a program choose another.
+
+    Args:
+        processor: whose code is made; by default, the chip's own.
+        chip: what programs are planned for.
+    """
 
     host_fallback = True
 
-    def __init__(self, processor: str = DEFAULT_PROCESSOR) -> None:
-        self.processor = check_processor(processor)
+    def __init__(self, processor: str = "", chip: Chip = DEFAULT) -> None:
+        self.processor = check_processor(processor or chip.processor)
+        self.chip = chip
 
     @functools.cached_property
     def target_config(self) -> TargetConfig:
         from xla_backend_gpu import code_generation
-        from xla_backend_gpu.abi import PARALLEL
 
-        return TargetConfig(
-            name="gpu",
-            triple=code_generation.TRIPLE,
-            capabilities=code_generation.capabilities(),
-            alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
-            fusion=code_generation.fusion_preferences(),
-            parallel=PARALLEL,
-            features=(self.processor,),
-        )
+        return code_generation.target_config(self.processor, self.chip)
+
+    def _chip(self, own: GpuOptions) -> Chip:
+        return self.chip if own.chip is None else chip_named(own.chip)
+
+    def _processor(self, own: GpuOptions) -> str:
+        return own.sm or (self.processor if own.chip is None else self._chip(own).processor)
+
+    def _target(self, own: GpuOptions) -> TargetConfig:
+        """Returns the target of a program's options."""
+        if own.chip is None:
+            return self.target_config
+        from xla_backend_gpu import code_generation
+
+        return code_generation.target_config(self._processor(own), self._chip(own))
 
     def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
         """Returns the `target` and `scheduling` stages."""
         from xla_backend_gpu import code_generation
 
         own = _options(options)
-        return code_generation.hlo_stages(self.target_config, deterministic=own.deterministic, tf32=own.tf32)
+        return code_generation.hlo_stages(self._target(own), deterministic=own.deterministic, tf32=own.tf32)
 
     def run_hlo_passes(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> HloModule:
         """Runs the core's pipeline. If the device has cuBLASLt, products become calls of it before fusion."""
-        from xla_core.passes import STAGES, HloPassPipeline, run_hlo_passes
+        from xla_core.passes import run_hlo_passes
 
         own = _options(options)
+        target = self._target(own)
         if own.products == "own" or not isinstance(executor, GpuExecutor) or not _has_dots(module):
-            return super().run_hlo_passes(module, options, executor)
+            return run_hlo_passes(module, target, options, self.hlo_stages(options))
         if executor.driver.blas is None:
-            return super().run_hlo_passes(module, options, executor)
-        from xla_backend_gpu import code_generation, products
+            return run_hlo_passes(module, target, options, self.hlo_stages(options))
+        return run_hlo_passes(module, target, options, self._stages_with_library(options, executor))
 
-        target = self.target_config
+    def _stages_with_library(self, options: CompileOptions, executor: GpuExecutor) -> Mapping[str, HloPass]:
+        """Returns the stages of `hlo_stages`, and one that replaces products with calls of cuBLASLt before fusion."""
+        from xla_backend_gpu import code_generation, products
+        from xla_core.passes import STAGES, HloPassPipeline
+
+        own = _options(options)
+        target = self._target(own)
         rewriter = products.rewriter(executor.driver, self._chooses(own.products, options, executor))
         rest = [
             code_generation.product_splitter(target),
             STAGES["layout"](target, options),
         ]  # of products that are left
-        stages = {
+        return {
             **code_generation.hlo_stages(target, deterministic=own.deterministic, tf32=own.tf32, split_products=False),
             "fusion": HloPassPipeline("fusion", [rewriter, *rest, STAGES["fusion"](target, options)]),
         }
-        return run_hlo_passes(module, target, options, stages)
 
     def _chooses(self, wanted: Products, options: CompileOptions, executor: GpuExecutor) -> Chooses:
         """Returns what chooses between the library and our own kernels."""
@@ -126,7 +143,7 @@ class GpuCompiler(Compiler):
         if wanted == "library":
             return products.always
         if wanted == "auto":
-            return products.by_cost(self.target_config.fusion.costs)
+            return products.by_cost(self._target(own).fusion.costs)
 
         def compile(module: HloModule, by: Products) -> GpuExecutable:
             chosen = own.model_copy(update={"products": by, "autotune": False, "engine": "checked"})
@@ -136,7 +153,7 @@ class GpuCompiler(Compiler):
                 return self.run_backend(module, found)
             return self._compile_kernel(module, found)
 
-        return products.Measured(executor, compile, own.autotune_cache)
+        return products.Measured(executor, self._chip(own), compile, own.autotune_cache)
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
@@ -147,14 +164,15 @@ class GpuCompiler(Compiler):
 
         own = _options(options)
         fast_math = "contract" if own.math == "contract" or options.precision == "fast" else ""
-        abi = PtxAbi(own.sm or self.processor, fast_math=fast_math, deterministic=own.deterministic)
+        chip, processor = self._chip(own), self._processor(own)
+        abi = PtxAbi(processor, chip, fast_math=fast_math, deterministic=own.deterministic)
         tuner = None
         if own.autotune and isinstance(executor, GpuExecutor):
             from xla_backend_gpu.autotuning import autotuner
 
             measured = own.model_copy(update={"autotune": False, "engine": "checked"})
             compile = functools.partial(self._compile_kernel, options=options.model_copy(update={"backend": measured}))
-            tuner = autotuner(executor, abi, compile, own.autotune_cache)
+            tuner = autotuner(executor, chip, abi, compile, own.autotune_cache)
         executable = code_generation.compile_module(
             module,
             abi,

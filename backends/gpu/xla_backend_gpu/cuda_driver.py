@@ -17,12 +17,12 @@ from xla_backend_gpu.cublas.library import CublasLt
 from xla_backend_gpu.cublas.matmul import Matmul
 from xla_backend_gpu.cuda_calls import (
     call,
+    chip_of,
     count_devices,
     create_pool,
     device_attribute,
     invoke,
     kernel_parameters,
-    processor_of,
 )
 from xla_backend_gpu.cuda_copies import CudaCopies
 from xla_backend_gpu.cuda_handles import CudaFunction, CudaGraph, CudaModule
@@ -48,7 +48,7 @@ class CudaDriver(CudaCopies):
     def __init__(self, ordinal: int, cublas_library: str = "") -> None:
         super().__init__(ordinal)
         self._cublas_library = cublas_library
-        self._processor_number = processor_number(processor_of(ordinal))
+        self._chip = chip_of(ordinal)
         self._retained = [self._context]  # empty once the context is given back
         self._in_use = deque[int]()  # a 1 for each memory, which may be in use for longer than the device is open
         self._captured = list[CudaModule]()  # the modules of the graph that is being captured
@@ -85,16 +85,13 @@ class CudaDriver(CudaCopies):
     def _describe(self) -> DeviceDescription:
         device = self._device
         free, _ = call("cuMemGetInfo")
-        name: bytes = call("cuDeviceGetName", 256, device)
-        clock = device_attribute(device, "MEMORY_CLOCK_RATE")
-        bandwidth = 2e3 * clock * device_attribute(device, "GLOBAL_MEMORY_BUS_WIDTH") / 8
         return DeviceDescription(
-            name=name.partition(b"\0")[0].decode(),
+            name=self._chip.name,
             vendor="NVIDIA",
             memory_bytes=int(free),
-            memory_bandwidth=bandwidth,
-            core_count=device_attribute(device, "MULTIPROCESSOR_COUNT"),
-            clock_hz=1e3 * device_attribute(device, "CLOCK_RATE"),
+            memory_bandwidth=self._chip.memory_bandwidth,
+            core_count=self._chip.multiprocessors,
+            clock_hz=self._chip.clock_hz,
             lanes=device_attribute(device, "WARP_SIZE"),
             caches=(CacheLevel(size_bytes=device_attribute(device, "L2_CACHE_SIZE"), line_bytes=128),),
             scratch_bytes=device_attribute(device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
@@ -286,7 +283,7 @@ class CudaDriver(CudaCopies):
         processor = processor_of_ptx(ptx)
         with self._current():
             module = None
-            if cubin and processor_number(processor) == self._processor_number:
+            if cubin and processor_number(processor) == processor_number(self._chip.processor):
                 with contextlib.suppress(XlaError):  # a driver that is older than ptxas can compile the PTX still
                     module = load_module(cubin, self._call)
             if module is None:

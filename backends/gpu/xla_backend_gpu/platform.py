@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from xla_backend_gpu.availability import count_gpus
-from xla_backend_gpu.compiler import DEFAULT_PROCESSOR, GpuCompiler
+from xla_backend_gpu.compiler import GpuCompiler
 from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.driver import Driver
 from xla_backend_gpu.flags import GpuFlags
@@ -45,7 +45,7 @@ class GpuPlatform(Platform):
 
     def create_compiler(self) -> Compiler:
         if not self._gpus:
-            return GpuCompiler(DEFAULT_PROCESSOR)
-        from xla_backend_gpu.cuda_calls import processor_of
+            return GpuCompiler()
+        from xla_backend_gpu.cuda_calls import chip_of
 
-        return GpuCompiler(processor_of(0))
+        return GpuCompiler(chip=chip_of(0))

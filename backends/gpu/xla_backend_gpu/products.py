@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from xla_backend_gpu import __version__
 from xla_backend_gpu.autotuning import seconds_of
+from xla_backend_gpu.chips import Chip
 from xla_backend_gpu.cublas.call import expanded
 from xla_backend_gpu.cublas.rewriter import Candidate, CublasLtRewriter
 from xla_backend_gpu.device import GpuExecutor
@@ -80,14 +81,16 @@ class Measured:
 
     Args:
         executor: the device.
+        chip: the chip that an emulated device stands for.
         compile: compiles a module with kernels of our own only, or with the library wherever it can.
         cache: a file that keeps what was found; "" for none.
     """
 
     def __init__(
-        self, executor: GpuExecutor, compile: Callable[[HloModule, Products], GpuExecutable], cache: str
+        self, executor: GpuExecutor, chip: Chip, compile: Callable[[HloModule, Products], GpuExecutable], cache: str
     ) -> None:
         self._executor = executor
+        self._chip = chip
         self._compile = compile
         self._cache = TuningCache(cache)
 
@@ -105,7 +108,8 @@ class Measured:
         module = extract_module(call, "product")
         for number, each in enumerate(module.entry.post_order()):
             each.name = f"i{number}"
-        device = f"gpu {__version__}, {self._executor.description.name}, cuBLASLt {library.version if library else 0}"
+        names = f"{self._executor.description.name}, {self._chip.name}"
+        device = f"gpu {__version__}, {names}, cuBLASLt {library.version if library else 0}"
         return hashlib.sha256(f"{device}\n{module.to_text(PrintOptions(metadata=False))}".encode()).hexdigest()
 
     def _is_faster(self, call: HloInstruction) -> bool:
@@ -115,10 +119,13 @@ class Measured:
         own.entry_layouts_fixed = True
         library = extract_module(call)
         try:
-            theirs = seconds_of(self._executor, self._compile(library, "library").device_thunks())
+            theirs = self._seconds(library, "library")
         except XlaError:
             return False
         try:
-            return theirs < seconds_of(self._executor, self._compile(own, "own").device_thunks())
+            return theirs < self._seconds(own, "own")
         except XlaError:
             return True
+
+    def _seconds(self, module: HloModule, by: Products) -> float:
+        return seconds_of(self._executor, self._chip, self._compile(module, by).device_thunks())

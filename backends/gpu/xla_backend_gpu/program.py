@@ -6,11 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from xla_backend_gpu.chips import chip_named
 from xla_backend_gpu.processors import check_processor
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import HloInstruction, HloModule
 
 Processor = Annotated[str, AfterValidator(check_processor)]
+
+ChipName = Annotated[str, AfterValidator(lambda name: chip_named(name).name)]
 
 Engine = Literal["fast", "checked"]
 """How an emulated device runs kernels: as native code, or thread by thread with checks of every access."""

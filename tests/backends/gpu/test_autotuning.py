@@ -10,9 +10,10 @@ import pytest
 
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
-from xla_backend_gpu.autotuning import estimated_seconds
+from xla_backend_gpu.chips import DEFAULT
 from xla_backend_gpu.counting import counted
 from xla_backend_gpu.emulator import Counters
+from xla_backend_gpu.estimates import estimated_seconds
 
 import xla_core as xla
 
@@ -70,4 +71,4 @@ def test_the_plan_of_a_program_s_text_is_used(client: xla.Client, level: int) ->
 )
 def test_more_work_is_estimated_to_take_longer(more: dict[str, int]) -> None:
     base = Counters(launches=1, blocks=132, threads=132 * 128, instructions=1 << 20, warp_instructions=1 << 15)
-    assert estimated_seconds(base + Counters(**more)) > estimated_seconds(base)
+    assert estimated_seconds(base + Counters(**more), DEFAULT) > estimated_seconds(base, DEFAULT)

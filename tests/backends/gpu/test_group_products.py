@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
 from xla_backend_gpu.abi import PtxAbi
-from xla_backend_gpu.autotuning import estimated_seconds
+from xla_backend_gpu.chips import DEFAULT
 from xla_backend_gpu.emulator import EmulatorFault, FaultKind
+from xla_backend_gpu.estimates import estimated_seconds
 
 import xla_core as xla
 from tests.backends.gpu.launching import Compiled, assembled, compile_kernel, evaluated
@@ -288,7 +289,7 @@ def test_a_choice_names_either_form() -> None:
         arguments = [small_integers(shape, n) for n, shape in enumerate(shapes)]
         (got,), counters = compiled(*arguments, engine="checked")
         np.testing.assert_array_equal(got, evaluated(fusion, arguments)[0])
-        seconds[form] = estimated_seconds(counters)
+        seconds[form] = estimated_seconds(counters, DEFAULT)
     assert seconds["shared products"] < seconds["products"]
 
 

@@ -7,8 +7,9 @@ import pytest
 
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
-from xla_backend_gpu.autotuning import estimated_seconds
+from xla_backend_gpu.chips import DEFAULT
 from xla_backend_gpu.counting import counted
+from xla_backend_gpu.estimates import estimated_seconds
 
 import xla_core as xla
 from tests.backends.gpu.launching import assembled, compile_kernel, evaluated
@@ -405,7 +406,7 @@ def test_long_sums_are_divided_between_blocks(client, element: T) -> None:
     assert "16 products of 24 x 32 x 128" in product
     assert others.startswith("add_fusion: row teams"), "the bias is added where the parts are"
     _, whole = check(dot(element), array(element, 24, 2048), array(element, 2048, 32))
-    assert 2 * estimated_seconds(count.counters) < estimated_seconds(whole)
+    assert 2 * estimated_seconds(count.counters, DEFAULT) < estimated_seconds(whole, DEFAULT)
 
 
 CONVOLUTION = """HloModule m

@@ -30,9 +30,11 @@ from xla_core.target import (
 
 LEFT_OUT = {
     "fusion": "what is fused decides how fast a program is, not what its arguments, results and memory are",
+    "units": "a device of the same kind with more parts runs the code as well",
+    "resident_threads": "a device that runs more threads at once runs the code as well",
     "host": "the costs of the host decide where a part runs; the executable says itself where",
 }
-"""The fields of `TargetConfig` that the fingerprint leaves out, and why."""
+"""The fields of `TargetConfig`, and of its `parallel`, that the fingerprint leaves out, and why."""
 
 
 def _reject(instruction: HloInstruction) -> str | None:
@@ -111,8 +113,10 @@ def test_each_field_changes_the_fingerprint_or_is_left_out_with_a_reason(path: s
 
 
 def test_what_changes_only_the_speed_is_left_out() -> None:
+    parallel = {"units": 3, "resident_threads": 96}
     speed = {"fusion": FusionPreferences(enabled=False), "host": HostCosts(kernel_seconds=1.0)}
-    assert speed.keys() == LEFT_OUT.keys()
+    assert {**speed, **parallel}.keys() == LEFT_OUT.keys()
+    speed["parallel"] = PLAIN.parallel.model_copy(update=parallel)
     assert PLAIN.model_copy(update=speed).fingerprint() == PLAIN.fingerprint()
 
 
