@@ -72,7 +72,7 @@ FAULTS = {
         f"{ADDRESS}\nld.shared.u32 %r3, [%rd9]; add.u32 %r3, %r3, 1;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 exit;",
         "@%p1 exit;",
         0,
-        "branches on a value that it loaded",
+        "branches on a value from uninitialized memory",
     ),
     "a result of nothing": Fault(
         FaultKind.UNINITIALIZED,
@@ -205,6 +205,28 @@ FAULTS = {
         0,
         "never reach the instruction",
     ),
+    "a shuffle from a lane outside of its mask": Fault(
+        FaultKind.UNINITIALIZED,
+        "setp.ge.u32 %p1, %r1, 16;\n@%p1 exit;\nshfl.sync.bfly.b32 %r3, %r1, 16, 31, 0xffff;\nst.global.u32 [%rd1], %r3;",
+        "st.global.u32 [%rd1], %r3;",
+        0,
+        "stores to global memory a value from uninitialized memory, or from a lane outside of a shuffle's mask",
+    ),
+    "a shuffle from a lane that has ended": Fault(
+        FaultKind.UNINITIALIZED,
+        "setp.eq.u32 %p1, %r1, 3;\n@%p1 exit;\nshfl.sync.idx.b32 %r3|%p2, %r1, 3, 31, -1;\n@%p2 add.u32 %r3, %r3, 1;\n"
+        "st.global.u32 [%rd1], %r3;",
+        "st.global.u32 [%rd1], %r3;",
+        0,
+        "a lane outside of a shuffle's mask",
+    ),
+    "a shuffle whose mask lacks a lane that executes it": Fault(
+        FaultKind.BARRIER_DIVERGENCE,
+        "shfl.sync.idx.b32 %r3, %r1, 0, 31, 1;",
+        "shfl.sync.idx.b32 %r3, %r1, 0, 31, 1;",
+        1,
+        "lacks the thread's own lane",
+    ),
     "an endless loop": Fault(FaultKind.ENDLESS, "again:\nbra again;", "bra again;", 0, "more than 5000", fast=True),
     "a trap": Fault(FaultKind.TRAP, "setp.ne.u32 %p1, %r1, 3;\n@%p1 exit;\ntrap;", "trap;", 3, "trapped", fast=True),
 }
@@ -269,6 +291,11 @@ bar.warp.sync -1; ld.shared.u32 %r3, [s];""",
 atom.shared.add.u32 %r3, [s], 1; bar.sync 0; ld.shared.u32 %r4, [s]; st.global.u32 [%rd1], %r4;""",
     "a value that is loaded early and not used": f"""{ADDRESS}
 ld.shared.u32 %r3, [%rd9]; setp.eq.u32 %p1, %r1, %r1; selp.b32 %r4, 1, %r3, %p1; st.global.u32 [%rd1], %r4;""",
+    "an exchange within a half of a warp": """setp.ge.u32 %p1, %r1, 16; @%p1 exit;
+shfl.sync.bfly.b32 %r3, %r1, 8, 31, 0xffff; st.global.u32 [%rd1], %r3;""",
+    "a value that is fetched from outside of a mask and not used": """setp.ge.u32 %p1, %r1, 16; @%p1 exit;
+shfl.sync.down.b32 %r3, %r1, 8, 31, 0xffff; setp.lt.u32 %p2, %r1, 8; selp.b32 %r4, %r3, %r1, %p2;
+st.global.u32 [%rd1], %r4; shfl.sync.idx.b32 %r3, %r1, 0, 31, 0xffff; st.global.u32 [%rd1], %r3;""",
     "lanes that part and meet at a shuffle": """setp.lt.u32 %p1, %r1, 16; @%p1 bra low; add.u32 %r5, %r1, 1; low:
 shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;""",
 }

@@ -200,6 +200,10 @@ class _Blocks:
         if position in self.lanes_waiting:
             indices = np.sort(np.concatenate([self.lanes_waiting.pop(position), indices]))
         mask = self._mask(instruction, indices)
+        absent = mask >> self.threads.lane[indices].astype(np.uint32) & 1 == 0
+        if absent.any():
+            thread = int(indices[np.flatnonzero(absent)[0]])
+            raise self.fault(FaultKind.BARRIER_DIVERGENCE, "the mask lacks the thread's own lane", thread, instruction)
         complete, waiting = split_complete(self.threads, indices, mask)
         if waiting.size:
             self.lanes_waiting[position] = waiting
@@ -211,6 +215,7 @@ class _Blocks:
             lanes = Lanes(self.threads, complete, self._mask(instruction, complete))
             results = instruction.definition.numpy(instruction, lanes, *sources)
             self.threads.put_results(instruction, results, complete)
+            self.undefined.exchanged(instruction, lanes.undefined, complete)
             if self.accesses.races is not None and instruction.definition.orders_lanes:
                 self.accesses.races.warp_barrier(complete)
         self._join(position + 1, complete)

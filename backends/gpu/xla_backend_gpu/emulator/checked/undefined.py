@@ -1,4 +1,5 @@
-"""Follows undefined values, which come from uninitialized memory, until something depends on them.
+"""Follows undefined values until something depends on them. They come from uninitialized memory, and from shuffles that
+read a lane outside of their mask.
 
 A load of uninitialized memory is no fault, because compilers load values early that they may not need. The fault is
 raised where the kernel depends on the value: in a branch, an address, an atomic, an operand of a warp instruction, or a
@@ -44,6 +45,12 @@ class UndefinedValues:
         if self.marks or missing.any():
             for register in writes(instruction):
                 self._mark(register, missing, indices)
+
+    def exchanged(self, instruction: Instruction, undefined: Array, indices: Indices) -> None:
+        """Marks the value that a warp instruction fetched; its second result only says which lane that was."""
+        if self.marks or undefined.any():
+            for register in writes(instruction):
+                self._mark(register, undefined if register is instruction.operands[0] else None, indices)
 
     def computed(self, instruction: Instruction, indices: Indices) -> None:
         """Marks the results as undefined where an operand is; for selp, only where the selected operand is."""
@@ -92,5 +99,5 @@ class UndefinedValues:
 
     def _raise(self, instruction: Instruction, undefined: Array, indices: Indices, what: str) -> None:
         first = int(indices[np.flatnonzero(undefined)[0]])
-        detail = f"the thread {what} a value that it loaded from uninitialized memory"
+        detail = f"the thread {what} a value from uninitialized memory, or from a lane outside of a shuffle's mask"
         raise self.fault(FaultKind.UNINITIALIZED, detail, first, instruction)

@@ -16,7 +16,11 @@ _BARRIERS = 16
 
 
 class Lanes:
-    """The warps that execute an instruction together. The numpy function of a warp instruction gets this object."""
+    """The warps that execute an instruction together. The numpy function of a warp instruction gets this object.
+
+    Attributes:
+        undefined: the threads that fetched a value from a lane that takes no part.
+    """
 
     def __init__(self, threads: Threads, indices: Indices, mask: Array) -> None:
         self._threads, self._indices = threads, indices
@@ -25,12 +29,18 @@ class Lanes:
         present[self._warp, self.lane] = True
         named = (mask.reshape(-1, 1) >> np.arange(LANES, dtype=np.uint32)) & 1 == 1
         self.members: Array = present[self._warp] & named
+        self.undefined = np.zeros(indices.size, np.bool_)
 
     def gather(self, values: Array) -> Array:
         table = np.zeros((self._threads.warps, LANES), values.dtype)
         table[self._warp, self.lane] = values
         gathered: Array = table[self._warp]
         return gathered
+
+    def fetch(self, values: Array, source: Array) -> Array:
+        each = np.arange(source.size)
+        self.undefined |= ~self.members[each, source]
+        return np.asarray(self.gather(values)[each, source])
 
 
 def split_complete(threads: Threads, indices: Indices, mask: Array) -> tuple[Indices, Indices]:

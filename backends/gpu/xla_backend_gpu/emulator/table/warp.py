@@ -35,6 +35,9 @@ class WarpArrays(Protocol):
     def gather(self, values: Array) -> Array:
         """Returns, for each thread, the values of the 32 lanes of its warp."""
 
+    def fetch(self, values: Array, source: Array) -> Array:
+        """Returns, for each thread, the value of one lane of its warp. It is undefined if that takes no part."""
+
 
 class WarpValues(Protocol):
     """A warp while the result of one lane is computed."""
@@ -69,7 +72,7 @@ def _shuffled(op: Instruction, warp: WarpArrays, x: Array, b: Array, c: Array, m
         source = (lane & segment) | (distance & ~segment)
     within = source >= last if mode == "up" else source <= last
     source = np.where(within, source, lane)
-    return warp.gather(x)[np.arange(lane.size), source], within
+    return warp.fetch(x, source), within
 
 
 def _shuffled_ir(
