@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import platform
 import shlex
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from xla_core.cli import main
 
 needs_c = pytest.mark.skipif(shutil.which("cc") is None, reason="not installed: a C compiler")
 
@@ -21,13 +23,31 @@ CORRUPTING = """#!/bin/sh
 """A command that runs a program, and then changes a byte of its first result."""
 
 
-def conform(*options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "xla_core.cli", "conform", *options]
-    return subprocess.run(command, capture_output=True, text=True)
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """A command that ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Conform = Callable[..., Done]
+
+
+@pytest.fixture
+def conform(capfd: pytest.CaptureFixture[str]) -> Conform:
+    """Runs `xla conform` in this process, which has imported the suite."""
+
+    def run(*options: str) -> Done:
+        code = main(["conform", *options])
+        return Done(code, *capfd.readouterr())
+
+    return run
 
 
 @needs_c
-def test_cases_pass_on_this_machine() -> None:
+def test_cases_pass_on_this_machine(conform: Conform) -> None:
     done = conform("--backend", "cpu", "--runner", "", "-k", "floor and f32")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "cpu passes (quick, ahead of time for" in done.stdout
@@ -36,7 +56,7 @@ def test_cases_pass_on_this_machine() -> None:
 
 
 @needs_c
-def test_a_machine_that_computes_wrong_results_is_found(tmp_path: Path) -> None:
+def test_a_machine_that_computes_wrong_results_is_found(conform: Conform, tmp_path: Path) -> None:
     runner = tmp_path / "corrupting"
     runner.write_text(CORRUPTING)
     runner.chmod(0o755)
@@ -59,7 +79,7 @@ def test_a_machine_that_computes_wrong_results_is_found(tmp_path: Path) -> None:
 
 
 @needs_c
-def test_whole_programs_run() -> None:
+def test_whole_programs_run(conform: Conform) -> None:
     done = conform("--backend", "cpu", "--runner", "", "-k", "mlp_sgd_step or donated_and_swapped")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 tests pass" in done.stdout
@@ -67,7 +87,7 @@ def test_whole_programs_run() -> None:
 
 @needs_c
 @pytest.mark.parametrize("failing", ["false", "echo"])
-def test_a_command_that_runs_nothing_is_refused(failing: str) -> None:
+def test_a_command_that_runs_nothing_is_refused(conform: Conform, failing: str) -> None:
     done = conform("--backend", "cpu", "--runner", failing, "-k", "floor and f32")
     assert done.returncode == 2
     assert f"makes no program that {failing} runs" in " ".join(done.stderr.split())
@@ -86,7 +106,7 @@ def test_a_command_that_runs_nothing_is_refused(failing: str) -> None:
     not (shutil.which("qemu-riscv64") and shutil.which("riscv64-linux-gnu-gcc")),
     reason="not installed: qemu-riscv64 and riscv64-linux-gnu-gcc",
 )
-def test_code_for_another_processor_is_refused(settings: tuple[str, ...], said: str) -> None:
+def test_code_for_another_processor_is_refused(conform: Conform, settings: tuple[str, ...], said: str) -> None:
     runner = "qemu-riscv64 -cpu rv64,v=false -L /usr/riscv64-linux-gnu"
     options = [word for setting in settings for word in ("--set", setting)]
     done = conform(
@@ -112,7 +132,7 @@ def test_code_for_another_processor_is_refused(settings: tuple[str, ...], said: 
     ],
 )
 @needs_c
-def test_wrong_options_are_refused(options: tuple[str, ...], said: str) -> None:
+def test_wrong_options_are_refused(conform: Conform, options: tuple[str, ...], said: str) -> None:
     done = conform(*options)
     assert done.returncode == 2, done.stdout + done.stderr
     assert said in " ".join(done.stderr.split())
@@ -121,7 +141,7 @@ def test_wrong_options_are_refused(options: tuple[str, ...], said: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("qemu-s390x") is None, reason="not installed: qemu-s390x")
 @pytest.mark.skipif(shutil.which("s390x-linux-gnu-gcc") is None, reason="not installed: s390x-linux-gnu-gcc")
-def test_a_machine_of_another_byte_order_gives_the_same_results() -> None:
+def test_a_machine_of_another_byte_order_gives_the_same_results(conform: Conform) -> None:
     runner = ("--runner", "qemu-s390x -L /usr/s390x-linux-gnu", "--cc", "s390x-linux-gnu-gcc")
     done = conform("--backend", "cpu", *runner, "--set", "triple=s390x-linux-gnu", "-k", "reverse or transpose")
     assert done.returncode == 0, done.stdout + done.stderr
