@@ -6,7 +6,7 @@ import functools
 import re
 
 import pytest
-from xla_conformance.chosen import may_be_chosen
+from xla_conformance.chosen import may_be_chosen, passes_of
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.elementwise import value_cases
 from xla_conformance.ops.names import words_of_cases, words_of_value_cases
@@ -98,3 +98,8 @@ def test_names_of_cases_are_as_chosen_takes_them() -> None:
         words = (words_of_cases if isinstance(case, OpCase) else words_of_value_cases)(case.opcode)
         parts = re.split(r"[\W\d_]+", case.name.lower())
         assert all(part in f"{case.opcode} {words}" for part in parts), case.name
+
+
+@pytest.mark.parametrize("profile", ["full", "stress"])
+def test_other_profiles_have_the_cases_of_quick(profile: str) -> None:
+    assert set(passes_of("quick")) < set(passes_of(profile))

@@ -10,16 +10,19 @@ from typing import TypeAlias
 
 import numpy as np
 
+from xla_conformance.chosen import may_be_chosen
 from xla_conformance.expressions import compile_expression
 from xla_conformance.failures import require_equal
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
+from xla_conformance.ops.names import words_of_cases
 from xla_conformance.plugin import PROFILES
 from xla_conformance.programs import PROGRAMS, Program
 from xla_conformance.programs.family import FAMILY, WRITTEN, FamilyProgram
 from xla_core import evaluate, parse
-from xla_core.hlo import HloModule, Tolerance
+from xla_core.hlo import OPS, HloModule, Tolerance
 
+_OP = "test_ops.py::test_op"
 _ONE_OF = {"quick": 8, "full": 1, "stress": 1}
 """Profile -> n, for one case of every n cases of the quick suite's ops."""
 
@@ -75,7 +78,8 @@ def choose(profile: str, expression: str, only: Collection[str], seed: int, trip
     sampled_of = _ONE_OF[profile] if words is None and not only else 1
     cases: list[Case] = []
     with_denormals = not_sampled = 0
-    for op in generate(seed=seed):
+    opcodes = [o for o in OPS if may_be_chosen(_OP, f"{o}-", expression, only, words=partial(words_of_cases, o))]
+    for op in generate(seed=seed, opcodes=opcodes):
         case = _of_op(op)
         if not is_chosen(case.id):
             continue
@@ -101,7 +105,7 @@ class _Matcher:
 
 def _of_op(case: OpCase) -> Case:
     return Case(
-        f"test_ops.py::test_op[{case.name}]",
+        f"{_OP}[{case.name}]",
         case.module,
         case.arguments,
         partial(_check_op, case),

@@ -50,6 +50,7 @@ def test_every_test_of_the_suite_must_be_there(submission: Path, capfd: pytest.C
     assert "chip conforms at the level everything (quick)" in capfd.readouterr().out.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_full_has_every_test_of_quick() -> None:
     assert collect_tests("quick", 0) < collect_tests("full", 0)
 
