@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-import subprocess
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import pytest
 
@@ -20,18 +17,11 @@ from xla_conformance.ops.cases import OpCase, generate
 from xla_conformance.ops.elementwise import ValueCase, value_cases
 from xla_conformance.promises import PROMISES
 
-from tests.conformance.zoo.__main__ import known, run_mutants
+from tests.conformance.zoo.__main__ import known, main, run_mutants
 from tests.conformance.zoo.mutant import BROKEN, Mutant, all_mutants
 from tests.conformance.zoo.reasons import UNBREAKABLE
 from tests.conformance.zoo.run import installed, run_profile
 from xla_core.hlo import HloInstruction, Opcode
-
-ROOT = Path(__file__).parents[3]
-
-
-def _zoo(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.conformance.zoo", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3000, check=False)
 
 
 def test_every_mutant_says_what_it_breaks() -> None:
@@ -52,14 +42,12 @@ def test_each_promise_is_broken_by_a_mutant() -> None:
 
 
 def test_backends_without_a_fault_pass() -> None:
-    done = _zoo("--control", "--profile", "quick", "-k", "template/events")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert main(["--control", "--profile", "quick", "-k", "template/events"]) == 0
 
 
 @pytest.mark.slow
 def test_backends_without_a_fault_pass_every_group() -> None:
-    done = _zoo("--control", "--profile", "quick")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert main(["--control", "--profile", "quick"]) == 0
 
 
 @functools.cache
@@ -100,11 +88,9 @@ def test_faults_of_native_code_are_found() -> None:
 
 
 def test_faults_that_quick_found_are_found() -> None:
-    done = _zoo("--verdict", "quick", "--profile", "quick", "--sample", "15")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert main(["--verdict", "quick", "--profile", "quick", "--sample", "15"]) == 0
 
 
 @pytest.mark.slow
 def test_every_fault_that_was_found_is_found() -> None:
-    done = _zoo("--verdict", "quick", "--profile", "quick")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert main(["--verdict", "quick", "--profile", "quick"]) == 0
