@@ -14,6 +14,7 @@ class FaultKind(enum.StrEnum):
     MISALIGNED = "misaligned"
     UNINITIALIZED = "uninitialized"
     SHARED_MEMORY_RACE = "shared-memory race"
+    GLOBAL_MEMORY_RACE = "global-memory race"
     BARRIER_DIVERGENCE = "barrier divergence"
     UNFINISHED = "unfinished product"
     MISSING_FENCE = "missing fence"

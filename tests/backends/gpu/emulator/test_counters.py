@@ -52,7 +52,7 @@ def test_instructions_of_threads_that_part() -> None:
 
 
 def test_counters_add_up() -> None:
-    one = counted("bar.sync 0; ld.global.u32 %r3, [%rd1]; red.global.add.u32 [%rd1], 1;", grid=2, block=64)
+    one = counted("bar.sync 0; ld.global.u32 %r3, [%rd1]; red.global.add.u32 [%rd1+4], 1;", grid=2, block=64)
     assert (one.launches, one.blocks, one.threads, one.barriers) == (1, 2, 128, 2)
     assert (one.global_load_bytes, one.global_store_bytes, one.global_bytes) == (512, 512, 1024)
     both = one + one

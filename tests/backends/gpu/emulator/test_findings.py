@@ -227,6 +227,51 @@ FAULTS = {
         1,
         "lacks the thread's own lane",
     ),
+    "a value of another block": Fault(
+        FaultKind.GLOBAL_MEMORY_RACE,
+        "add.u64 %rd3, %rd1, %rd20;\nst.global.u32 [%rd3], %r1;\nxor.b32 %r3, %r2, 32;\nmul.wide.u32 %rd4, %r3, 4;\n"
+        "add.u64 %rd4, %rd1, %rd4;\nld.global.u32 %r4, [%rd4];",
+        "ld.global.u32 %r4, [%rd4];",
+        0,
+        "which block 1 of the grid wrote; nothing orders blocks",
+    ),
+    "a value that another block has read": Fault(
+        FaultKind.GLOBAL_MEMORY_RACE,
+        "xor.b32 %r3, %r2, 32;\nmul.wide.u32 %rd4, %r3, 4;\nadd.u64 %rd4, %rd1, %rd4;\nld.global.u32 %r4, [%rd4];\n"
+        "add.u64 %rd3, %rd1, %rd20;\nst.global.u32 [%rd3], 77;",
+        "st.global.u32 [%rd3], 77;",
+        0,
+        "which block 1 of the grid read",
+    ),
+    "different values of blocks in one place": Fault(
+        FaultKind.GLOBAL_MEMORY_RACE,
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.u32 [%rd1], %r2;",
+        "@%p1 st.global.u32 [%rd1], %r2;",
+        0,
+        "which block 1 of the grid writes by the same instruction",
+    ),
+    "a sum of blocks without an atomic": Fault(
+        FaultKind.GLOBAL_MEMORY_RACE,
+        "setp.ne.u32 %p1, %r1, 0;\n@%p1 exit;\nld.global.u32 %r3, [%rd1];\nadd.u32 %r3, %r3, 1;\n"
+        "st.global.u32 [%rd1], %r3;",
+        "st.global.u32 [%rd1], %r3;",
+        0,
+        "which several blocks read",
+    ),
+    "an atomic on a result that a block reads": Fault(
+        FaultKind.GLOBAL_MEMORY_RACE,
+        "red.global.add.u32 [%rd1], 1;\nld.global.u32 %r3, [%rd1];",
+        "ld.global.u32 %r3, [%rd1];",
+        0,
+        "which block 1 of the grid wrote",
+    ),
+    "a store to what is read as constant": Fault(
+        FaultKind.GLOBAL_MEMORY_RACE,
+        "add.u64 %rd3, %rd1, %rd20;\nld.global.nc.u32 %r3, [%rd3];\nst.global.u32 [%rd3], 77;",
+        "st.global.u32 [%rd3], 77;",
+        0,
+        "or a block by ld.global.nc",
+    ),
     "an endless loop": Fault(FaultKind.ENDLESS, "again:\nbra again;", "bra again;", 0, "more than 5000", fast=True),
     "a trap": Fault(FaultKind.TRAP, "setp.ne.u32 %p1, %r1, 3;\n@%p1 exit;\ntrap;", "trap;", 3, "trapped", fast=True),
 }
@@ -292,10 +337,17 @@ atom.shared.add.u32 %r3, [s], 1; bar.sync 0; ld.shared.u32 %r4, [s]; st.global.u
     "a value that is loaded early and not used": f"""{ADDRESS}
 ld.shared.u32 %r3, [%rd9]; setp.eq.u32 %p1, %r1, %r1; selp.b32 %r4, 1, %r3, %p1; st.global.u32 [%rd1], %r4;""",
     "an exchange within a half of a warp": """setp.ge.u32 %p1, %r1, 16; @%p1 exit;
-shfl.sync.bfly.b32 %r3, %r1, 8, 31, 0xffff; st.global.u32 [%rd1], %r3;""",
+shfl.sync.bfly.b32 %r3, %r1, 8, 31, 0xffff; add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r3;""",
+    "equal values of blocks in one place": "st.global.u32 [%rd1], 7; st.global.u32 [%rd1], 7;",
+    "a block's own values": """add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], 77; ld.global.u32 %r3, [%rd3];
+st.global.u16 [%rd3+2], 5; ld.global.u8 %r3, [%rd3];""",
+    "atomics of blocks in one place": """red.global.add.u32 [%rd1], 1; atom.global.add.u32 %r3, [%rd1], 1;
+ld.relaxed.gpu.global.u32 %r3, [%rd1];""",
+    "blocks that a fence orders": """st.global.u32 [%rd1], %r2; membar.gl; ld.global.u32 %r3, [%rd1];""",
     "a value that is fetched from outside of a mask and not used": """setp.ge.u32 %p1, %r1, 16; @%p1 exit;
 shfl.sync.down.b32 %r3, %r1, 8, 31, 0xffff; setp.lt.u32 %p2, %r1, 8; selp.b32 %r4, %r3, %r1, %p2;
-st.global.u32 [%rd1], %r4; shfl.sync.idx.b32 %r3, %r1, 0, 31, 0xffff; st.global.u32 [%rd1], %r3;""",
+add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r4; shfl.sync.idx.b32 %r3, %r1, 0, 31, 0xffff;
+st.global.u32 [%rd3], %r3;""",
     "lanes that part and meet at a shuffle": """setp.lt.u32 %p1, %r1, 16; @%p1 bra low; add.u32 %r5, %r1, 1; low:
 shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;""",
 }

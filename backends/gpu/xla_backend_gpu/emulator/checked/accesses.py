@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from xla_backend_gpu.emulator.checked.counting import Tally
+from xla_backend_gpu.emulator.checked.global_races import GlobalRace, GlobalRaces
 from xla_backend_gpu.emulator.checked.partial_races import PartialRaceDetector, has_partial_barriers
 from xla_backend_gpu.emulator.checked.races import Race, RaceDetector
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
@@ -35,8 +36,15 @@ class _Space:
 
 class Accesses:
     def __init__(
-        self, launch: Launch, threads: Threads, tally: Tally, undefined: UndefinedValues, fault: Fault
+        self,
+        launch: Launch,
+        threads: Threads,
+        tally: Tally,
+        undefined: UndefinedValues,
+        global_races: GlobalRaces | None,
+        fault: Fault,
     ) -> None:
+        self.global_races = global_races
         self.launch, self.threads, self.tally, self.undefined, self.fault = launch, threads, tally, undefined, fault
         memory = launch.memory
         shared = -(-launch.shared_bytes // 16) * 16
@@ -138,6 +146,9 @@ class Accesses:
             if self.launch.observe is not None:
                 numbers = self.threads.first_block * self.launch.threads + indices
                 self.launch.observe(Access(instruction.line, store, size, numbers, where.copy()))
+            if self.global_races is not None and not store:
+                race = self.global_races.load(instruction, self._blocks(indices), offsets, size)
+                self._refuse_global_race(instruction, race, where, indices)
         else:
             limit = self.sizes[name]
             outside = where > np.uint64(limit - size) if limit >= size else np.ones(where.shape, np.bool_)
@@ -181,6 +192,28 @@ class Accesses:
         other = "several threads" if race.other < 0 else f"thread {race.other % self.launch.threads} of the block"
         detail = f"byte {race.byte:#x} of shared memory is used by {other} too, {race.detail}"
         raise self.fault(FaultKind.SHARED_MEMORY_RACE, detail, race.thread, instruction)
+
+    def _blocks(self, indices: Indices) -> Indices:
+        """Returns the places of the threads' blocks in the grid."""
+        return np.asarray(self.threads.first_block + self.threads.block[indices])
+
+    def _refuse_global_race(
+        self, instruction: Instruction, race: GlobalRace | None, where: Array, indices: Indices
+    ) -> None:
+        if race is not None:
+            detail = f"it uses {int(where[race.position]):#x} of global memory, {race.detail}; nothing orders blocks"
+            raise self.fault(FaultKind.GLOBAL_MEMORY_RACE, detail, int(indices[race.position]), instruction)
+
+    def _write_globally(
+        self, instruction: Instruction, indices: Indices, places: Indices, changes: Array, kept: Array
+    ) -> None:
+        """Looks for races of a store, or of an atomic, of one element of each thread."""
+        if self.global_races is not None:
+            size = instruction.type.size
+            offsets = places * size
+            race = self.global_races.write(instruction, self._blocks(indices), offsets, size, changes, kept)
+            where = offsets + self.launch.memory.base
+            self._refuse_global_race(instruction, race, where, indices)
 
     def _tracks(self, name: str) -> bool:
         return name != "global" or self.launch.memory.tracks_initialization
@@ -243,6 +276,8 @@ class Accesses:
                 written = np.ascontiguousarray(bits)[:, None].view(np.uint8)
                 changes = written != before[:, None].view(np.uint8)
                 self.refuse_race(instruction, self.races.store(indices, octets, changes, space.data, written))
+            elif name == "global":
+                self._write_globally(instruction, indices, place, bits != before, data[place] == bits)
 
     def _atomic(self, instruction: Instruction, name: str, space: _Space, offsets: Indices, indices: Indices) -> None:
         """Executes an atomic. Threads that use the same address take turns, in the order of their numbers."""
@@ -260,6 +295,9 @@ class Accesses:
             raise self.fault(FaultKind.UNINITIALIZED, detail, int(indices[first]), instruction)
         self.undefined.check_operands(instruction, indices)
         sources = [np.broadcast_to(s, (indices.size, *s.shape[1:])) for s in self.threads.sources(instruction, indices)]
+        if name == "global":
+            every = np.ones(indices.size, np.bool_)
+            self._write_globally(instruction, indices, places, every, every)
         waiting = np.arange(indices.size)
         while waiting.size:
             _, first_of = np.unique(places[waiting], return_index=True)

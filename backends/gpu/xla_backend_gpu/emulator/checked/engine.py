@@ -7,6 +7,7 @@ import numpy as np
 from xla_backend_gpu.emulator.checked.accesses import Accesses
 from xla_backend_gpu.emulator.checked.copies import AsynchronousCopies
 from xla_backend_gpu.emulator.checked.counting import Tally
+from xla_backend_gpu.emulator.checked.global_races import GlobalRaces, global_races
 from xla_backend_gpu.emulator.checked.group_products import GroupProducts, has_group_instructions
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 from xla_backend_gpu.emulator.checked.undefined import UndefinedValues
@@ -39,23 +40,23 @@ def run_checked(launch: Launch) -> Counters:
                 f"the emulator does not implement {base} yet", op=launch.kernel.name, hint=instruction.text
             )
     launch.memory.expect_writes()
-    tally = Tally()
+    tally, races = Tally(), global_races(launch)
     at_once = max(1, _THREADS_AT_ONCE // launch.threads)
     with np.errstate(all="ignore"):
         for first in range(0, launch.blocks, at_once):
-            _Blocks(launch, first, min(at_once, launch.blocks - first), tally).run()
+            _Blocks(launch, first, min(at_once, launch.blocks - first), tally, races).run()
     return tally.counters(launch.blocks, launch.blocks * launch.threads)
 
 
 class _Blocks:
     """Runs some blocks. `groups` maps an instruction to the threads that execute it next."""
 
-    def __init__(self, launch: Launch, first_block: int, blocks: int, tally: Tally) -> None:
+    def __init__(self, launch: Launch, first_block: int, blocks: int, tally: Tally, races: GlobalRaces | None) -> None:
         self.launch, self.tally = launch, tally
         self.instructions = launch.kernel.instructions
         self.threads = Threads(launch, first_block, blocks)
         self.undefined = UndefinedValues(self.threads, self.fault)
-        self.accesses = Accesses(launch, self.threads, tally, self.undefined, self.fault)
+        self.accesses = Accesses(launch, self.threads, tally, self.undefined, races, self.fault)
         self.copies = AsynchronousCopies(self.threads, self.accesses, self.undefined)
         self.barriers = Barriers(self.threads, self.fault)
         self.products: GroupProducts | None = None
