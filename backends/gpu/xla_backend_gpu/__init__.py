@@ -19,7 +19,8 @@ def xla_backend() -> BackendSpec:
     """The backend's description."""
     from xla_backend_gpu.availability import probe, shows_gpu, why_emulated  # imported when the backend is chosen
     from xla_backend_gpu.compiler import GpuCompiler, GpuOptions
-    from xla_backend_gpu.device import GpuEvent, GpuExecutor, GpuStream
+    from xla_backend_gpu.device import GpuExecutor, GpuStream
+    from xla_backend_gpu.events import GpuEvent
     from xla_backend_gpu.executable import GpuExecutable
     from xla_backend_gpu.flags import GpuFlags
     from xla_backend_gpu.kernel import GpuKernel

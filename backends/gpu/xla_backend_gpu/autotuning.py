@@ -9,13 +9,15 @@ import numpy as np
 from xla_backend_gpu import __version__
 from xla_backend_gpu.abi import PtxAbi
 from xla_backend_gpu.chips import Chip
-from xla_backend_gpu.device import GpuExecutor, GpuStream, GraphRecorder
+from xla_backend_gpu.device import GpuExecutor, GpuStream
 from xla_backend_gpu.driver import Step
 from xla_backend_gpu.emulated_driver import EmulatedDriver
 from xla_backend_gpu.estimates import estimated_seconds, estimated_seconds_of_library
 from xla_backend_gpu.executable import GpuExecutable
+from xla_backend_gpu.graph_recorder import GraphRecorder
 from xla_backend_gpu.matmul_thunk import MatmulThunk
 from xla_backend_gpu.measured_inputs import example_values
+from xla_backend_gpu.work_stream import WorkStream
 from xla_core.backend import DeviceMemory
 from xla_core.codegen.llvm import Autotuner, TuningCache
 from xla_core.errors import ResourceExhaustedError
@@ -84,7 +86,7 @@ def seconds_of(executor: GpuExecutor, chip: Chip, thunks: Sequence[KernelThunk |
 
 
 def _enqueue(
-    stream: GpuStream, thunks: Sequence[KernelThunk | MatmulThunk], memory: Mapping[int, DeviceMemory]
+    stream: WorkStream, thunks: Sequence[KernelThunk | MatmulThunk], memory: Mapping[int, DeviceMemory]
 ) -> None:
     for thunk in thunks:
         places = (*thunk.operands, *thunk.results)

@@ -10,8 +10,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
-from xla_backend_gpu.device import GpuStream, GraphRecorder
+from xla_backend_gpu.device import GpuStream
 from xla_backend_gpu.driver import Driver, Step
+from xla_backend_gpu.graph_recorder import GraphRecorder
 from xla_backend_gpu.kernel import GpuKernel
 from xla_backend_gpu.matmul_thunk import HANDLERS, MatmulThunk
 from xla_core.runtime import ThunkExecutor, ThunkRun

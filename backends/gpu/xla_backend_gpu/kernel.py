@@ -7,9 +7,9 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xla_backend_gpu.device import GpuStream
 from xla_backend_gpu.driver import Driver
 from xla_backend_gpu.program import Engine
+from xla_backend_gpu.work_stream import WorkStream
 from xla_core.backend import DeviceMemory, Kernel, Stream
 from xla_core.errors import InternalError
 from xla_core.hlo import HloInstruction
@@ -64,6 +64,6 @@ class GpuKernel(Kernel):
         self.instruction = instruction
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
-        if not isinstance(stream, GpuStream):
-            raise InternalError(f"{self.name} can run only on a GpuStream, not on a {type(stream).__name__}")
+        if not isinstance(stream, WorkStream):
+            raise InternalError(f"{self.name} can run only on a stream of a GPU, not on a {type(stream).__name__}")
         stream.launch(self, arguments, dimensions)

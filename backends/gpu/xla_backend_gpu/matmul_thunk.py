@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from xla_backend_gpu.cublas.matmul import Matmul
-from xla_backend_gpu.device import GpuStream
+from xla_backend_gpu.work_stream import WorkStream
 from xla_core.errors import InternalError
 from xla_core.runtime import ThunkRun
 from xla_core.schedule import LibraryCallThunk, Thunk
@@ -29,8 +29,8 @@ class MatmulThunk(LibraryCallThunk):
 
 
 def _multiply(thunk: Any, run: ThunkRun) -> None:
-    if not isinstance(run.stream, GpuStream):
-        raise InternalError(f"{thunk.name} can run only on a GpuStream, not on a {type(run.stream).__name__}")
+    if not isinstance(run.stream, WorkStream):
+        raise InternalError(f"{thunk.name} can run only on a stream of a GPU, not on a {type(run.stream).__name__}")
     memories = run.memories(thunk.operands) + run.memories(thunk.results)
     run.stream.multiply(thunk.matmul, memories, thunk.name)
 
