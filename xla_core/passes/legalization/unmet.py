@@ -23,11 +23,23 @@ WHAT_TO_ADD = "give the target these ops or a decomposition of them (`xla plan` 
 class NeedsFallbackError(UnimplementedError):
     """The target can't run some instructions; the host can, with `CompileOptions.fallback="host"`.
 
-    Attributes:
-        lacks: what the target would need for the first of them.
+    Args:
+        message, op, location, hint, snippet: see `XlaError`.
+        lacks: what the target would need for the first of the instructions.
     """
 
-    lacks: tuple[Lack, ...] = ()
+    def __init__(
+        self,
+        message: str,
+        *,
+        op: str | None = None,
+        location: SourceLocation | None = None,
+        hint: str | None = None,
+        snippet: str | None = None,
+        lacks: Sequence[Lack] = (),
+    ) -> None:
+        super().__init__(message, op=op, location=location, hint=hint, snippet=snippet)
+        self.lacks = tuple(lacks)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -72,20 +84,14 @@ def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
     listed = lines[:_MOST_CAUSES]
     if len(lines) > _MOST_CAUSES:
         listed.append(f"  and {len(lines) - _MOST_CAUSES} more causes")
+    text = f"the target cannot run {counted(count, 'instruction')}, and no decomposition helps:\n" + "\n".join(listed)
     first = unmet[0].instruction
-    kind: type[UnimplementedError] = NeedsFallbackError
-    hint = f'{WHAT_TO_ADD}, or compile with fallback="host"'
+    op, location = first.opcode, first.location
     if len(unknown_calls(unmet)) == len(unmet):
-        kind, hint = UnimplementedError, hint_for_unknown(first.attribute("custom_call_target"))
-    error = kind(
-        f"the target cannot run {counted(count, 'instruction')}, and no decomposition helps:\n" + "\n".join(listed),
-        op=first.opcode,
-        location=first.location,
-        hint=hint,
-    )
-    if isinstance(error, NeedsFallbackError):
-        error.lacks = unmet[0].answer.lacks
-    return error
+        hint = hint_for_unknown(first.attribute("custom_call_target"))
+        return UnimplementedError(text, op=op, location=location, hint=hint)
+    hint = f'{WHAT_TO_ADD}, or compile with fallback="host"'
+    return NeedsFallbackError(text, op=op, location=location, hint=hint, lacks=unmet[0].answer.lacks)
 
 
 def _line(unmet: Sequence[Unmet]) -> str:

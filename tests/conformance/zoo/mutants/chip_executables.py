@@ -8,7 +8,7 @@ from collections import OrderedDict
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, HloKernel, TemplateExecutable, broken
+from tests.conformance.zoo.parts import Compiler, HloKernel, Rewriter, TemplateExecutable, broken
 from xla_core.backend import DeviceMemory
 from xla_core.target import array_size_bytes
 
@@ -95,21 +95,18 @@ class FreesTheOldest(Compiler):
         return made
 
 
-class _Rewriting(Compiler):
+class _Rewriting(Rewriter):
     """Replaces instructions of one op before the core's passes run."""
 
+    levels = (0, 1, 2)
     opcode = ""
 
     def replaced(self, instruction):
         """The replacement of the instruction, or None."""
 
-    def run_hlo_passes(self, module, options, executor=None):
-        for computation in module.computations:
-            for instruction in list(computation.instructions):
-                found = self.replaced(instruction) if instruction.opcode == self.opcode else None
-                if found is not None and found.shape == instruction.shape:
-                    computation.replace_with(instruction, found)
-        return super().run_hlo_passes(module, options, executor)
+    def rewrite(self, computation, instruction):
+        found = self.replaced(instruction) if instruction.opcode == self.opcode else None
+        return found if found is not None and found.shape == instruction.shape else None
 
 
 def _pass(opcode: str, fault: str):
