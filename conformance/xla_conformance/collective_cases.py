@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-from allpairspy import AllPairs
 
+from xla_conformance.ops.covering import covering_rows
 from xla_conformance.programs.family import FamilyProgram
 from xla_core.hlo import ElementType
 
@@ -233,24 +232,19 @@ def collective_cases(devices: int) -> list[CollectiveCase]:
         ([("collective-permute", "")], ("",), pairs, _MODES, _TYPES, (*_SHAPES, *_ODD), (False,), (1,), _PLACES),
     ]
     found: dict[str, CollectiveCase] = {}
-    for axes in designs:
-        varied = [i for i, axis in enumerate(axes) if len(axis) > 1]
-        case = functools.partial(_case, devices, axes, varied)
-
-        def possible(row: Sequence[object], case: Callable[..., CollectiveCase] = case, all: int = len(varied)) -> bool:
-            return len(row) < all or case(row).is_possible
-
-        for row in AllPairs([axes[i] for i in varied], filter_func=possible):
-            made = case(row)
-            found.setdefault(str(made), made)
+    for case in itertools.chain.from_iterable(_cases_of(devices, axes) for axes in designs):
+        found.setdefault(str(case), case)
     return list(found.values())
 
 
-def _case(
-    devices: int, axes: Sequence[Sequence[object]], varied: Sequence[int], row: Sequence[object]
-) -> CollectiveCase:
-    """The case with these values of the axes that vary."""
-    values: list[Any] = [axis[0] for axis in axes]
-    for index, value in zip(varied, row, strict=True):
-        values[index] = value
-    return CollectiveCase(devices, *values[0], *values[1:])
+def _cases_of(devices: int, axes: Sequence[Sequence[object]]) -> Iterator[CollectiveCase]:
+    """Yields the cases of a design."""
+    varied = [i for i, axis in enumerate(axes) if len(axis) > 1]
+
+    def case(row: Sequence[int]) -> CollectiveCase:
+        values: list[Any] = [axis[0] for axis in axes]
+        for index, number in zip(varied, row, strict=True):
+            values[index] = axes[index][number]
+        return CollectiveCase(devices, *values[0], *values[1:])
+
+    return map(case, covering_rows([len(axes[i]) for i in varied], lambda row: case(row).is_possible))

@@ -18,7 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from allpairspy import AllPairs
+
+from xla_conformance.ops.covering import covering_rows
 
 
 class Group(tuple[Any, ...]):
@@ -64,7 +65,7 @@ def choose_pairs(axes: Axes, seed: int, name: str, wanted: Sequence[Wanted] = ()
     if len(order) < 2:
         return choose_each(axes, seed, name)
     turns = _turns(axes, seed, name)
-    rows = AllPairs([range(len(axes[a])) for a in order])
+    rows = covering_rows([len(axes[a]) for a in order])
     chosen = [_chosen(axes, turns, dict(zip(order, row, strict=True))) for row in rows]
     return chosen + _completed(axes, chosen, wanted, np.random.default_rng([seed, zlib.crc32(name.encode())]))
 
