@@ -176,9 +176,10 @@ def _operands(form: Form, types: Sequence[ElementType], random: np.random.Genera
         rest = max(count - len(some), 300)
         return [np.concatenate([some, values.patterns(Shape(types[0], (rest,)), random)])]
     if len(types) == 1:
+        module = functools.cache(lambda count: form.module((count,)))
 
         def function(x: np.ndarray) -> np.ndarray:
-            return evaluate(form.module((len(x),)), x)[0]
+            return evaluate(module(len(x)), x)[0]
 
         return [points(name, types[0], count, function, random, form.results)]
     made = [values.product(types, random)]

@@ -129,33 +129,34 @@ def edges(element: ElementType, function: Function) -> np.ndarray:
     """Returns the numbers around those at which the function's results change in kind."""
     grid = _each_exponent(element, np.random.default_rng(zlib.crc32(element.value.encode())))
     line = np.unique(np.concatenate([_to_line(grid), _to_line(np.array([np.inf, -np.inf, 1, -1], element.dtype))]))
-    kinds = _kinds(element, function, line)
+    with np.errstate(all="ignore"):
+        ends = np.asarray(function(np.array([np.inf, -np.inf, np.nan], element.dtype)))
+    kinds = _kinds(element, function, ends, line)
     changes = np.flatnonzero(kinds[1:] != kinds[:-1])
     if len(changes) > _MOST:  # a periodic function
         changes = changes[:: -(-len(changes) // _MOST)]
     low, high, before = line[changes], line[changes + 1], kinds[changes]
     while np.any(high - low > 1):
         middle = low + (high - low) // 2
-        same = _kinds(element, function, middle) == before
+        same = _kinds(element, function, ends, middle) == before
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     found = np.concatenate([low[:, None] - _STEPS, high[:, None] + _STEPS], axis=None)
     largest = int(_to_line(np.array([np.inf], element.dtype))[0])
     return _from_line(np.unique(np.clip(found, -largest, largest)), element)
 
 
-def _kinds(element: ElementType, function: Function, line: np.ndarray) -> np.ndarray:
-    """Returns a number for the kind of each result."""
+def _kinds(element: ElementType, function: Function, ends: np.ndarray, line: np.ndarray) -> np.ndarray:
+    """Returns a number for the kind of each result. `ends` are the results for the infinities and for NaN."""
     x = _from_line(line, element)
     with np.errstate(all="ignore"):
         result = np.asarray(function(x))
         kind = 2 * (result == 0) + 4 * (result == 1)
         part = ElementType.from_numpy(result.dtype).component
         if not part.is_floating:
-            ends = np.asarray(function(np.array([np.inf, -np.inf, np.nan], element.dtype)))
             return np.asarray(kind + sum((8 << i) * (result == end) for i, end in enumerate(ends)))
         values = result.real.astype(np.float64)
         normal = 2.0 ** (2 - (1 << (part.exponent_bits - 1)))
-        limits = np.asarray(function(np.array([np.inf, -np.inf], element.dtype))).real.astype(np.float64)
+        limits = ends.real.astype(np.float64)
         flags = [
             np.isnan(values),
             np.isinf(values),

@@ -49,6 +49,8 @@ def check_argument(what: str, shape: Shape, declared: Shape) -> None:
     Raises:
         InvalidArgumentError: where element type, rank or a size doesn't fit.
     """
+    if shape == declared:  # it usually is, and the text for an error takes longer than the rest
+        return
     wrong = f"{what} must be {declared}, not {shape}"
     if shape.rank != declared.rank:
         raise InvalidArgumentError(wrong)
