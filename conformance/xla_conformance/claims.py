@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import NoReturn
 
-import pytest
+from _pytest.outcomes import Skipped  # `pytest.skip.Exception`, as a class that mypy knows
 
 import xla_core as xla
 from xla_conformance.clients import SettingsClient
@@ -20,9 +20,22 @@ from xla_core.passes.legalization import NeedsFallbackError
 from xla_core.target import LackKind
 
 
+class NotSupported(Skipped):
+    """Ends a test with NOT_SUPPORTED, because the backend doesn't claim what the test needs.
+
+    Attributes:
+        reason: why, as the report shows it.
+        kind: what the test needs.
+    """
+
+    def __init__(self, reason: str, kind: Unclaimed = Unclaimed.FEATURE) -> None:
+        super().__init__(reason)
+        self.reason, self.kind = reason, kind
+
+
 def not_supported(reason: str, kind: Unclaimed = Unclaimed.FEATURE) -> NoReturn:
-    """Ends a test with NOT_SUPPORTED, because the backend doesn't claim what the test needs."""
-    pytest.skip(kind.prefix + reason)
+    """Raises NotSupported."""
+    raise NotSupported(reason, kind)
 
 
 def require_devices(client: xla.Client, count: int) -> None:

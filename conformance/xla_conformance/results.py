@@ -112,14 +112,10 @@ _MEANINGS = {
 
 
 class Unclaimed(enum.Enum):
-    """What a test needs and the backend doesn't claim. A skipped test's reason begins with `prefix`."""
+    """What a test needs and the backend doesn't claim."""
 
     FEATURE = "feature"
     ELEMENT_TYPE = "element type"  # one that the device doesn't hold
-
-    @property
-    def prefix(self) -> str:
-        return f"NOT_SUPPORTED ({self.value}): "
 
 
 @dataclasses.dataclass(frozen=True)

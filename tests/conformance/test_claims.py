@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from xla_conformance.claims import ClaimingClient
+from xla_conformance.claims import ClaimingClient, NotSupported, not_supported
+from xla_conformance.results import Unclaimed
 
 import xla_core as xla
 
@@ -37,3 +38,11 @@ def test_threads_get_the_programs_that_they_compiled() -> None:
     assert client.compile(PROGRAM.format("mine")).name == "mine"
     assert client.last is not None
     assert client.last.name == "other"
+
+
+@pytest.mark.parametrize("kind", Unclaimed)
+def test_a_skipped_test_knows_what_kind_of_claim_it_lacks(kind: Unclaimed) -> None:
+    with pytest.raises(pytest.skip.Exception, match=r"^it holds no s4$") as raised:
+        not_supported("it holds no s4", kind)
+    assert isinstance(raised.value, NotSupported)
+    assert raised.value.kind is kind

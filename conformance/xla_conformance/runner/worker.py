@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.child_process import end_with_parent
-from xla_conformance.claims import ClaimingClient
+from xla_conformance.claims import ClaimingClient, NotSupported
 from xla_conformance.clients import WrongSettingError
 from xla_conformance.environment import describe_environment
 from xla_conformance.failures import Failure
@@ -30,7 +30,7 @@ from xla_conformance.last_test import LastTest
 from xla_conformance.ops.joint import BESIDE
 from xla_conformance.patience import FACTOR
 from xla_conformance.plugin import CLIENT, settle_devices
-from xla_conformance.results import State, Unclaimed
+from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, lacks_room, save_failure
 from xla_conformance.runner.process import folder_name, stage_limit
 from xla_core import parse
@@ -258,14 +258,12 @@ class _Worker:
         error = call.excinfo.value if call.excinfo is not None else None
         if error is None or self._entry["state"] in (State.FAIL.value, State.SUITE_ERROR.value):
             return report
+        if isinstance(error, NotSupported):
+            item.user_properties.append(("unclaimed", error.kind.value))
+            self._entry |= {"state": State.NOT_SUPPORTED.value, "message": error.reason}
+            return report
         if isinstance(error, pytest.skip.Exception):
-            reason = str(error)
-            kind = next((k for k in Unclaimed if reason.startswith(k.prefix)), None)
-            if kind is None:
-                self._entry |= {"state": State.FAIL.value, "message": f"the test was skipped: {reason}"}
-            else:
-                item.user_properties.append(("unclaimed", kind.value))
-                self._entry |= {"state": State.NOT_SUPPORTED.value, "message": reason.removeprefix(kind.prefix)}
+            self._entry |= {"state": State.FAIL.value, "message": f"the test was skipped: {error}"}
             return report
         explained = explain(error)
         purpose = (getattr(getattr(item, "function", None), "__doc__", None) or "").strip().split("\n\n")[0]

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
-from xla_conformance.claims import all_types, held_types, not_supported, require_devices
+from xla_conformance.claims import NotSupported, all_types, held_types, not_supported, require_devices
 from xla_conformance.ops.values import patterns, special_values
 from xla_conformance.other_process import random_of, reported, run_in_other_process
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, donations, siblings
 from xla_core import Client, FailedPreconditionError, InvalidArgumentError, Shape, XlaError
 from xla_core.hlo import ElementType, HloComputation, HloModule, Opcode
+
+Loaded: TypeAlias = tuple[dict[str, Any], dict[str, Any] | str]
+"""What is reported of a program here and in another process, or how that process ended."""
 
 ALL = [*FAMILY, *SHARDED, *siblings()]
 
@@ -29,16 +32,16 @@ def loaded(
     brief_client: Callable[[], AbstractContextManager[Client]],
     seed: int,
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, tuple[dict[str, Any], dict[str, Any] | str] | str]:
-    """For each program, what is reported of it here and in another process; or why it isn't supported."""
+) -> dict[str, Loaded | NotSupported]:
+    """For each program, what is reported of it; or why it isn't supported."""
     blobs, here, skipped = {}, {}, {}
     with brief_client() as client:
         for program in ALL:
             try:
                 require_devices(client, program.devices)
                 executable = compiled(client, program)
-            except pytest.skip.Exception as reason:
-                skipped[program.name] = str(reason)
+            except NotSupported as reason:
+                skipped[program.name] = reason
             else:
                 blobs[program.name], here[program.name] = executable.serialize(), reported(executable)
     there = run_in_other_process(backend, settings, blobs, tmp_path_factory.mktemp("executables"), seed)
@@ -49,12 +52,10 @@ def loaded(
 @pytest.mark.joint("run in another process")  # there is one such process for all of them
 @pytest.mark.other_process
 @pytest.mark.parametrize("program", ALL, ids=str)
-def test_run_in_another_process(
-    program: FamilyProgram, seed: int, loaded: dict[str, tuple[dict[str, Any], dict[str, Any] | str] | str]
-) -> None:
+def test_run_in_another_process(program: FamilyProgram, seed: int, loaded: dict[str, Loaded | NotSupported]) -> None:
     found = loaded[program.name]
-    if isinstance(found, str):
-        pytest.skip(found)
+    if isinstance(found, NotSupported):
+        raise found
     here, there = found
     assert not isinstance(there, str), f"A serialized executable runs in another process: there it {there}"
     for what, value in here.items():

@@ -13,7 +13,7 @@ import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
-from xla_conformance.claims import require_devices
+from xla_conformance.claims import NotSupported, require_devices
 from xla_conformance.device.threads import run_at_once
 from xla_conformance.patience import FACTOR
 from xla_conformance.programs.family import FAMILY, FamilyProgram, siblings
@@ -85,7 +85,7 @@ def _claimed(client: Client) -> set[str]:
         if program.name in ("elementwise", "loop", "temporaries", "donated_and_swapped", "constant_results", "calls"):
             try:
                 compiled(client, program)
-            except pytest.skip.Exception:
+            except NotSupported:
                 continue
             names.add(program.name)
     return names

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from xla_conformance.claims import held_types, not_supported
+from xla_conformance.claims import NotSupported, held_types, not_supported
 from xla_conformance.failures import Failure, require_equal
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.compositions import Composition, compositions
@@ -140,7 +140,7 @@ def test_what_a_pass_may_rewrite(client: Client, target: TargetConfig, kind: str
     try:
         _require_right(client, target, programs, context, seed)
         return
-    except (Failure, pytest.skip.Exception) as error:
+    except (Failure, NotSupported) as error:
         together = error
     supported = [program for program in programs if _is_right(client, target, program, context, seed)]
     if not supported or isinstance(together, Failure):
@@ -151,7 +151,7 @@ def _is_right(client: Client, target: TargetConfig, program: Rewritten, context:
     """Whether the target supports a program, whose results are right."""
     try:
         _require_right(client, target, [program], context, seed)
-    except pytest.skip.Exception:
+    except NotSupported:
         return False
     return True
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xla_conformance.claims import held_types
+from xla_conformance.claims import NotSupported, held_types
 from xla_conformance.expressions import compile_expression
 from xla_conformance.results import suite_files
 
@@ -256,9 +256,17 @@ class _Judge:
         if mistake:
             self._tell(mistake)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[Any]) -> Any:
+        """A test that is skipped without a claim that the backend lacks has failed."""
+        report = yield
+        error = call.excinfo.value if call.excinfo is not None else None
+        if isinstance(error, pytest.skip.Exception) and not isinstance(error, NotSupported):
+            report.outcome = "failed"
+        return report
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        unknown = report.skipped and "NOT_SUPPORTED" not in str(report.longrepr)
-        if (report.failed or unknown) and not self._failed:
+        if report.failed and not self._failed:
             mistake = mistake_in_text(report.longreprtext)
             if mistake:
                 self._tell(mistake)
