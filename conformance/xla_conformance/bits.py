@@ -18,6 +18,7 @@ def require_bits(
     results: Sequence[np.ndarray],
     expected: Sequence[np.ndarray],
     *,
+    promise: str,
     module: HloModule | str = "",
     arguments: Sequence[np.ndarray] = (),
 ) -> None:
@@ -27,6 +28,7 @@ def require_bits(
     def wrong(what: str, number: int = 0, index: Sequence[int] | None = None) -> Failure:
         return Failure(
             f"{sentence} {what}",
+            promise=promise,
             module=module,
             arguments=arguments,
             results=results,

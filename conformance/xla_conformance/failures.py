@@ -17,8 +17,8 @@ class Failure(AssertionError):
 
     Args:
         sentence: one sentence that says, in the contract's words, what the device did wrong.
-        promise: the id of the contract's sentence that the device breaks. Without it, the report has the sentence that
-            the test names, if that is one.
+        promise: the id of the contract's sentence that the device breaks; empty for the result of an op, whose meaning
+            the op table has.
         module: the HLO module that ran, or its text.
         arguments: the module's arguments.
         operands: the operands of the instruction under test that computed the wrong result, if the test has one.
@@ -34,7 +34,7 @@ class Failure(AssertionError):
         self,
         sentence: str,
         *,
-        promise: str = "",
+        promise: str,
         module: HloModule | str = "",
         arguments: Sequence[np.ndarray] = (),
         operands: Sequence[np.ndarray] = (),
@@ -105,6 +105,7 @@ def require_equal(
     results: Sequence[np.ndarray],
     expected: Sequence[np.ndarray],
     *,
+    promise: str,
     module: HloModule | str = "",
     arguments: Sequence[np.ndarray] = (),
     tolerances: Sequence[Tolerance | None] = (),
@@ -115,6 +116,7 @@ def require_equal(
     def wrong(what: str, number: int = 0, index: Sequence[int] | None = None, ulp: float | None = None) -> Failure:
         return Failure(
             f"{sentence} {what}".rstrip(),
+            promise=promise,
             module=module,
             arguments=arguments,
             results=results,

@@ -38,7 +38,7 @@ def test_a_truth_value_is_a_byte_of_0_or_1() -> None:
     assert same_bits(got, wanted).tolist() == [True, True, False]
     assert same_bits(got[2].reshape(()), wanted[2].reshape(())).shape == ()
     with pytest.raises(Failure, match=r"1 of 3 elements are wrong. Result 0 at \[2\]: got True \(0xff\)"):
-        require_bits("Bits.", [got], [wanted])
+        require_bits("Bits.", [got], [wanted], promise="")
 
 
 def test_a_failure_names_the_first_wrong_element() -> None:
@@ -46,12 +46,12 @@ def test_a_failure_names_the_first_wrong_element() -> None:
     wrong = right.copy()
     wrong[1, 1:] = 0
     with pytest.raises(Failure, match=r"Sums. 2 of 6 elements are wrong. Result 1 at \[1,1\]: got 0.0") as caught:
-        require_bits("Sums.", [right, wrong], [right, right], module="HloModule m", arguments=[right])
+        require_bits("Sums.", [right, wrong], [right, right], module="HloModule m", arguments=[right], promise="")
     assert caught.value.module == "HloModule m"
     with pytest.raises(Failure, match=r"Result 0 is float32\[2, 3\], not float64\[2, 3\]"):
-        require_bits("Sums.", [right], [right.astype(np.float64)])
+        require_bits("Sums.", [right], [right.astype(np.float64)], promise="")
     with pytest.raises(Failure, match="There are 1 results, 2 are expected"):
-        require_bits("Sums.", [right], [right, right])
+        require_bits("Sums.", [right], [right, right], promise="")
 
 
 def test_elements_that_no_kernel_has_written_are_said_to_be() -> None:
@@ -59,8 +59,8 @@ def test_elements_that_no_kernel_has_written_are_said_to_be() -> None:
     got = expected.copy()
     got[4:].view(np.uint8)[:] = 0xA7
     with pytest.raises(Failure, match=r"2 of 6 elements are wrong\. No kernel has written them"):
-        require_bits("A kernel writes its results.", [got], [expected])
+        require_bits("A kernel writes its results.", [got], [expected], promise="")
     got[0] = 1
     with pytest.raises(Failure) as caught:
-        require_bits("A kernel writes its results.", [got], [expected])
+        require_bits("A kernel writes its results.", [got], [expected], promise="")
     assert "No kernel" not in str(caught.value)

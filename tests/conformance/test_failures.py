@@ -31,27 +31,27 @@ def test_a_wrong_element_is_shown_with_its_operands() -> None:
 
 def test_a_wrong_type_has_no_element() -> None:
     with pytest.raises(Failure) as caught:
-        require_equal("negate is wrong.", [np.zeros(2)], [np.zeros(3)])
+        require_equal("negate is wrong.", [np.zeros(2)], [np.zeros(3)], promise="")
     assert str(caught.value) == "negate is wrong. Result 0 is float64[2], expected float64[3]."
     assert caught.value.operands == []
 
 
 def test_results_that_are_missing() -> None:
     with pytest.raises(Failure, match="There are 0 results, 1 are expected"):
-        require_equal("negate is wrong.", [], [np.zeros(3)])
+        require_equal("negate is wrong.", [], [np.zeros(3)], promise="")
 
 
 def test_equal_results_raise_nothing() -> None:
-    require_equal("negate is wrong.", [np.arange(3)], [np.arange(3)])
+    require_equal("negate is wrong.", [np.arange(3)], [np.arange(3)], promise="")
 
 
 @pytest.mark.parametrize(
     "compare",
     [
-        lambda got, wanted: require_equal("late.", [got], [wanted]),
-        lambda got, wanted: require_bits("late.", [got], [wanted]),
-        lambda got, wanted: require_same_bits("late.", got, wanted),
-        lambda got, wanted: require_bytes("late.", got, wanted),
+        lambda got, wanted: require_equal("late.", [got], [wanted], promise=""),
+        lambda got, wanted: require_bits("late.", [got], [wanted], promise=""),
+        lambda got, wanted: require_same_bits("late.", got, wanted, promise=""),
+        lambda got, wanted: require_bytes("late.", got, wanted, promise=""),
         lambda got, wanted: check("late.", [got], [Expected(wanted)]),
     ],
     ids=["equal", "bits", "same bits", "bytes", "rule"],

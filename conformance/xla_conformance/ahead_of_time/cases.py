@@ -145,7 +145,14 @@ def _check_bits(
     program: FamilyProgram, results: Sequence[np.ndarray], module: HloModule, arguments: Sequence[np.ndarray]
 ) -> None:
     expected = program.results(arguments)
-    require_equal("A program gives its results.", results, expected, module=module, arguments=arguments)
+    require_equal(
+        "A program gives its results.",
+        results,
+        expected,
+        module=module,
+        arguments=arguments,
+        promise="compiler.run-backend",
+    )
 
 
 def _check_program(
@@ -160,4 +167,5 @@ def _check_program(
         module=module,
         arguments=arguments,
         tolerances=[None if e.dtype.kind in "biu" else within for e in expected],
+        promise="compiler.run-backend",
     )

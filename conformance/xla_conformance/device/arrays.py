@@ -72,12 +72,13 @@ def random_view(element: ElementType, random: np.random.Generator, most: int) ->
     return base, view
 
 
-def require_same_bits(sentence: str, got: np.ndarray, wanted: np.ndarray) -> None:
+def require_same_bits(sentence: str, got: np.ndarray, wanted: np.ndarray, promise: str) -> None:
     """Raises Failure unless both have the same type, shape and bits. Bits beside a narrow element have no meaning."""
     (got,) = snapshot([got])
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         raise Failure(
             f"{sentence} It is {got.dtype}{list(got.shape)}, expected {wanted.dtype}{list(wanted.shape)}.",
+            promise=promise,
         )
     if not wanted.size:
         return
@@ -92,6 +93,7 @@ def require_same_bits(sentence: str, got: np.ndarray, wanted: np.ndarray) -> Non
     wrong = np.flatnonzero((have != want).any(axis=1))
     raise Failure(
         f"{sentence} {wrong.size} of {wanted.size} elements are wrong.",
+        promise=promise,
         results=[got],
         expected=[wanted],
         index=[int(n) for n in np.unravel_index(wrong[0], wanted.shape)],

@@ -98,8 +98,8 @@ class Gate:
             raise Failure(f"Enqueueing never blocks, but {what} waited for earlier work.", promise=promise)
 
 
-def required(error: XlaError | None, sentence: str) -> XlaError:
+def required(error: XlaError | None, sentence: str, promise: str) -> XlaError:
     """Returns the error; raises Failure with the sentence if there is none."""
     if not isinstance(error, XlaError):
-        raise Failure(f"{sentence} The error is {error!r}.")
+        raise Failure(f"{sentence} The error is {error!r}.", promise=promise)
     return error

@@ -29,7 +29,7 @@ def pattern(size: int, salt: int = 0) -> HostBytes:
     return words.view(np.uint8)[:size]
 
 
-def require_bytes(sentence: str, got: HostBytes, wanted: HostBytes, promise: str = "") -> None:
+def require_bytes(sentence: str, got: HostBytes, wanted: HostBytes, promise: str) -> None:
     """Raises Failure unless the bytes are equal."""
     (got,) = snapshot([got])
     if np.array_equal(got, wanted):

@@ -349,6 +349,7 @@ def _run_by_contract(bench: ExecutableBench, placed: Placed, first: Sequence[np.
     if not bench.allocator.canaries_live():
         raise Failure(
             "A kernel writes only to its results, but bytes behind a block of memory changed.",
+            promise="executable.arguments-kept",
             module=placed.module,
             arguments=placed.arguments,
         )
@@ -363,6 +364,7 @@ def _require_same(results: Sequence[np.ndarray], first: Sequence[np.ndarray], pl
         first,
         module=placed.module,
         arguments=placed.arguments,
+        promise="executable.equal-runs",
     )
 
 
@@ -373,4 +375,5 @@ def _require_kept(buffers: Sequence[Buffer], placed: Placed) -> None:
         placed.arguments,
         module=placed.module,
         arguments=placed.arguments,
+        promise="executable.arguments-kept",
     )

@@ -114,7 +114,9 @@ class JointRuns:
         self._suspects.remove(name)
         if not self._suspects and self._failure is not None:
             raise Failure(
-                f"Programs that are right alone fail as one: {self._failure}", module=self._module or ""
+                f"Programs that are right alone fail as one: {self._failure}",
+                promise="compiler.run-backend",
+                module=self._module or "",
             ) from self._failure
 
     def wrong_together(self, failure: Failure) -> Failure:
@@ -122,6 +124,7 @@ class JointRuns:
         sentence = f"Beside other instructions in one program, which are independent of it: {failure.sentence}"
         return Failure(
             sentence,
+            promise=failure.promise,
             module=self._module or "",
             results=failure.results,
             expected=failure.expected,

@@ -42,10 +42,12 @@ class FamilyProgram:
         """The reference evaluator's results, an array each."""
         return [np.asarray(r) for r in evaluate(self.module, *arguments)]
 
-    def require_results(self, sentence: str, results: Iterable[Any], arguments: Sequence[np.ndarray]) -> None:
+    def require_results(
+        self, sentence: str, results: Iterable[Any], arguments: Sequence[np.ndarray], promise: str = "executable.run"
+    ) -> None:
         """Raises Failure unless the results of a run are the program's own for these arguments, bit for bit."""
         got = [np.asarray(r) for r in results]
-        require_bits(sentence, got, self.results(arguments), module=self.text, arguments=arguments)
+        require_bits(sentence, got, self.results(arguments), promise=promise, module=self.text, arguments=arguments)
 
     @property
     def devices(self) -> int:

@@ -204,12 +204,14 @@ def test_programs_that_run_in_part_on_the_host(
                 f"Without {part} of its ops, the device and the host together give the results of the program.",
                 results,
                 values,
+                "compiler.host-fallback",
             )
             require_bits(
                 "What runs on the host writes to no argument.",
                 [np.asarray(b) for b in buffers],
                 values,
                 module=program.text,
+                promise="executable.arguments-kept",
             )
 
 
@@ -304,7 +306,13 @@ def test_a_custom_call_that_nobody_defines(client: Client, second_client: Client
             continue
         raise AssertionError(f"A custom call that nobody defines is an error, not a result: {got}")
     results = [np.asarray(r) for r in client.compile(right)(x)]
-    require_bits("A compilation that fails leaves the next one alone.", results, [x], module=right)
+    require_bits(
+        "A compilation that fails leaves the next one alone.",
+        results,
+        [x],
+        module=right,
+        promise="compiler.run-backend",
+    )
 
 
 @pytest.mark.promise("compiler.host-fallback", "compiler.run-backend")
@@ -319,7 +327,12 @@ def test_a_custom_call_that_the_host_defines(client: Client, fallback: Literal["
         if fallback == "host" and client.platform.compiler.host_fallback:
             raise AssertionError(f'With fallback="host", the host runs it: {error.message}') from error
         return
-    require_bits("A custom call computes what its definition says.", [np.asarray(r) for r in executable(x)], [x * 3])
+    require_bits(
+        "A custom call computes what its definition says.",
+        [np.asarray(r) for r in executable(x)],
+        [x * 3],
+        promise="compiler.host-fallback",
+    )
 
 
 @pytest.mark.promise("compiler.host-fallback", "executable.run")
@@ -350,7 +363,12 @@ def test_a_custom_call_that_fails(client: Client, refuse: Refuse, place: str) ->
         results = fails(x)
         with pytest.raises(XlaError, match="the definition's failure"):
             np.asarray(results[0])
-        require_bits("A run after a failure gives its own results.", [np.asarray(r) for r in works(x)], [x * 3])
+        require_bits(
+            "A run after a failure gives its own results.",
+            [np.asarray(r) for r in works(x)],
+            [x * 3],
+            promise="executable.failure-poisons",
+        )
 
 
 # -- what is claimed --------------------------------------------------------------------------------------------------

@@ -115,6 +115,7 @@ def test_arrays_of_one_shape_are_told_apart(
             "Each operand and each result of what the host runs is where the program has it.",
             got,
             expected(values, calls),
+            promise="compiler.host-fallback",
         )
 
 
@@ -131,6 +132,7 @@ def test_the_host_has_its_part_in_what_was_read_again(refuse: Refuse, random: np
         "A deserialized executable gives the results of the program.",
         [np.asarray(r) for r in again(*values)],
         expected(values, calls=2),
+        promise="compiler.deserialize",
     )
 
 
@@ -150,6 +152,7 @@ def test_runs_on_their_way_have_their_own_operands(
             "Runs that are on their way together have operands of their own.",
             [np.asarray(r) for r in made],
             expected(values, calls),
+            promise="executable.run",
         )
 
 
@@ -165,4 +168,9 @@ def test_devices_at_one_time_have_their_own_operands(
         rows = [arguments(3, random) for _ in range(2)]
         for values, made in zip(rows, executable.execute_sharded(rows), strict=True):
             got = [np.asarray(r) for r in made]
-            require_bits("What the host runs for two devices has each one's operands.", got, neighbours(values))
+            require_bits(
+                "What the host runs for two devices has each one's operands.",
+                got,
+                neighbours(values),
+                promise="compiler.host-fallback",
+            )

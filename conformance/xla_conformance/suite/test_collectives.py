@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from xla_conformance.chosen import may_be_chosen
 from xla_conformance.claims import require_devices
 from xla_conformance.collective_cases import CollectiveCase, collective_cases
 from xla_conformance.device.gates import pause
-from xla_core import Client, CompileOptions, XlaError
+from xla_core import Buffer, Client, CompileOptions, XlaError
 from xla_core.hlo import evaluate_replicas, parse_hlo
 
 HEAD = """\
@@ -158,6 +160,7 @@ def test_collective(client: Client, case: CollectiveCase, random: np.random.Gene
                 wanted,
                 module=program.text,
                 arguments=rows[device],
+                promise="communicator.in-order",
             )
 
 
@@ -178,6 +181,12 @@ def test_ids_are_places_in_the_assignment(client: Client, replicas: int, partiti
     assert got == places, f"A device has the replica and partition of its place in the assignment, not {got}."
 
 
+def _require_row(results: Sequence[Buffer], expected: Sequence[np.ndarray], text: str) -> None:
+    """Raises Failure unless a device has the expected results of a program."""
+    sentence = "Each device gets the results of the program's collectives."
+    require_bits(sentence, [np.asarray(r) for r in results], expected, promise="communicator.in-order", module=text)
+
+
 @pytest.mark.promise("communicator.in-order", "executor.create-communicator", "stream.host-callbacks-meet")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_devices_meet(client: Client, name: str) -> None:
@@ -188,8 +197,7 @@ def test_devices_meet(client: Client, name: str) -> None:
     for _ in range(3):  # runs follow each other without waiting
         results = executable.execute_sharded(ROWS)
     for row, wanted in zip(results, expected, strict=True):
-        for result, array in zip(row, wanted, strict=True):
-            np.testing.assert_array_equal(np.asarray(result), array)
+        _require_row(row, wanted, text)
 
 
 @pytest.mark.promise("communicator.in-order", "communicator.failure-poisons")
@@ -197,17 +205,19 @@ def test_devices_meet(client: Client, name: str) -> None:
 def test_a_device_that_comes_late_is_waited_for(client: Client, late: int) -> None:
     """The timeout is a minute: half a second is no failure."""
     require_devices(client, 2)
-    executable = client.compile(HEAD + PROGRAMS["all-reduce"])
+    text = HEAD + PROGRAMS["all-reduce"]
+    executable = client.compile(text)
     (x,), (y,) = ROWS
     client.devices[late].compute_stream.host_callback(pause(0.5))
-    for (result,) in executable.execute_sharded(ROWS):
-        np.testing.assert_array_equal(np.asarray(result), x + y)
+    for row in executable.execute_sharded(ROWS):
+        _require_row(row, [x + y], text)
 
 
 @pytest.mark.promise("communicator.end-releases", "communicator.failure-poisons")
 def test_the_failure_of_a_device_reaches_the_others(client: Client) -> None:
     require_devices(client, 2)
-    executable = client.compile(HEAD + PROGRAMS["all-reduce"])
+    text = HEAD + PROGRAMS["all-reduce"]
+    executable = client.compile(text)
     (x,), (y,) = ROWS
     broken = client.error_buffer(XlaError("broken input"), executable.parameter_shapes[0], 1)
     results = executable.execute_sharded([[client.buffer_from_host(x, 0)], [broken]])
@@ -215,14 +225,15 @@ def test_the_failure_of_a_device_reaches_the_others(client: Client) -> None:
         with pytest.raises(XlaError, match="broken input"):
             result.block_until_ready()
     fine = executable.execute_sharded([[x], [y]])
-    np.testing.assert_array_equal(np.asarray(fine[0][0]), x + y)
+    _require_row(fine[0], [x + y], text)
 
 
 @pytest.mark.promise("platform.ordinals", "executable.many-devices")
 def test_an_assignment_chooses_the_devices(client: Client) -> None:
     require_devices(client, 2)
-    swapped = client.compile(HEAD + PROGRAMS["one after the other"], CompileOptions(device_assignment=((1,), (0,))))
+    text = HEAD + PROGRAMS["one after the other"]
+    swapped = client.compile(text, CompileOptions(device_assignment=((1,), (0,))))
     assert [device.id for device in swapped.devices] == [1, 0]
-    expected = evaluate_replicas(parse_hlo(HEAD + PROGRAMS["one after the other"]), ROWS)
-    for (result,), wanted in zip(swapped.execute_sharded(ROWS), expected, strict=True):
-        np.testing.assert_array_equal(np.asarray(result), wanted[0])
+    expected = evaluate_replicas(parse_hlo(text), ROWS)
+    for row, wanted in zip(swapped.execute_sharded(ROWS), expected, strict=True):
+        _require_row(row, wanted, text)

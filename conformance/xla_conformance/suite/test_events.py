@@ -238,7 +238,9 @@ def test_an_event_with_an_error(stream: Stream) -> None:
                 "`synchronize` returns `ready`, also for an event with an error, but it didn't.",
                 promise="event.synchronize-raises-nothing",
             )
-        error = required(event.error, "An event carries the first failure of the work before it.")
+        error = required(
+            event.error, "An event carries the first failure of the work before it.", promise="event.first-error"
+        )
         if f"failure {number};" not in str(error):
             raise Failure(
                 f"An event that is recorded again has the error of the last record, not {error!r}.",

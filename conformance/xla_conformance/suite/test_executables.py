@@ -48,6 +48,7 @@ def right(executable: LoadedExecutable, factor: float = 2.0) -> None:
         "The program gives its results.",
         [np.asarray(r) for r in executable(*values)],
         [X * np.float32(factor), (X * np.float32(factor)).sum(axis=1)],
+        promise="executable.run",
     )
 
 
@@ -88,12 +89,14 @@ def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, ra
                 expected,
                 module=program.text,
                 arguments=values,
+                promise="executable.equal-runs",
             )
         require_bits(
             "Arguments that the caller keeps have their values after the runs.",
             [np.asarray(b) for b in buffers],
             values,
             module=program.text,
+            promise="executable.arguments-kept",
         )
 
 
@@ -112,6 +115,7 @@ def test_hundreds_of_runs_are_alike(client: Client, program: FamilyProgram, rand
             expected,
             module=program.text,
             arguments=values,
+            promise="executable.equal-runs",
         )
 
 
@@ -130,7 +134,13 @@ def test_one_buffer_as_several_arguments(client: Client, program: FamilyProgram,
     program.require_results(
         "A program gives its results for one buffer that is several of its arguments.", results, values
     )
-    require_bits("Such a buffer keeps its value.", [np.asarray(b) for b in buffers], values, module=program.text)
+    require_bits(
+        "Such a buffer keeps its value.",
+        [np.asarray(b) for b in buffers],
+        values,
+        module=program.text,
+        promise="executable.arguments-kept",
+    )
 
 
 @pytest.mark.promise("compiler.run-backend", "executable.donation", "executable.arguments-kept")
@@ -150,7 +160,12 @@ def test_programs_that_differ_in_donation_are_told_apart(
         )
         program.require_results("A program gives its results, whichever was compiled before.", results, values)
         if not is_donated:
-            require_bits("An argument that isn't donated keeps its value.", [np.asarray(buffer)], values)
+            require_bits(
+                "An argument that isn't donated keeps its value.",
+                [np.asarray(buffer)],
+                values,
+                promise="executable.arguments-kept",
+            )
 
 
 @pytest.mark.promise("executable.donation", "executable.donated-reuse", "executable.kept-argument-copied")
@@ -166,7 +181,12 @@ def test_donated_arguments_are_gone(client: Client, name: str, random: np.random
             gone = index in executable.donated_parameters and index not in keep
             assert buffer.is_deleted() == gone, "A donated argument is deleted, and no other one."
             if not gone:
-                require_bits("An argument that isn't donated keeps its value.", [np.asarray(buffer)], [value])
+                require_bits(
+                    "An argument that isn't donated keeps its value.",
+                    [np.asarray(buffer)],
+                    [value],
+                    promise="executable.arguments-kept",
+                )
         if any(b.is_deleted() for b in buffers):
             with pytest.raises(FailedPreconditionError):
                 executable.execute(buffers)
@@ -182,7 +202,9 @@ def test_a_chain_of_donations(client: Client, random: np.random.Generator) -> No
     state, step = client.buffer_from_host(x), client.buffer_from_host(y)
     for _ in range(50):
         (state,) = executable.execute([state, step])
-    require_bits("Donated results feed the next run.", [np.asarray(state)], [x - 50 * y])
+    require_bits(
+        "Donated results feed the next run.", [np.asarray(state)], [x - 50 * y], promise="executable.donated-reuse"
+    )
 
 
 def test_it_says_what_it_takes_and_gives(executable: LoadedExecutable) -> None:
@@ -196,7 +218,7 @@ def test_results_feed_other_calls(client: Client, executable: LoadedExecutable) 
     x, k = client.buffer_from_host(X), client.buffer_from_host(np.float32(2))
     for _ in range(10):
         x, sums = executable.execute([x, k])
-    require_bits("Results are arguments of the next run.", [np.asarray(x)], [X * 1024])
+    require_bits("Results are arguments of the next run.", [np.asarray(x)], [X * 1024], promise="executable.run")
     assert sums.shape.dimensions == (8,)
 
 
@@ -277,7 +299,12 @@ def test_an_argument_that_failed(client: Client, program: FamilyProgram, random:
                 np.asarray(result)
         for index, (buffer, value) in enumerate(zip(buffers, values, strict=True)):
             if index != number:
-                require_bits("A failed run leaves its other arguments.", [np.asarray(buffer)], [value])
+                require_bits(
+                    "A failed run leaves its other arguments.",
+                    [np.asarray(buffer)],
+                    [value],
+                    promise="executable.arguments-kept",
+                )
         program.require_results(
             "A run after a failed one gives the results of the program.", executable(*values), values
         )
@@ -327,6 +354,7 @@ def test_the_family_without_optimizations(client: Client, program: FamilyProgram
         [np.asarray(r) for r in evaluate(given, *values)],
         expected,
         module=program.text,
+        promise="compiler.run-backend",
     )
     require_bits(
         "A program that is compiled without optimizations gives the same results.",
@@ -334,6 +362,7 @@ def test_the_family_without_optimizations(client: Client, program: FamilyProgram
         expected,
         module=program.text,
         arguments=values,
+        promise="compiler.run-backend",
     )
 
 
@@ -371,7 +400,10 @@ def test_deleting_ends_a_run_or_lets_it_finish(client: Client, executable: Loade
     loop.delete()
     try:
         require_bits(
-            "A run that isn't ended early gives its result.", [np.asarray(result)], [np.array(trips, np.int32)]
+            "A run that isn't ended early gives its result.",
+            [np.asarray(result)],
+            [np.array(trips, np.int32)],
+            promise="executable.close-cancels",
         )
     except CancelledError:  # it was ended early
         assert loop.is_deleted()

@@ -78,10 +78,16 @@ def test_memory_of_a_run(client: Client, program: FamilyProgram, random: np.rand
                 program.results(arrays),
                 module=program.text,
                 arguments=arrays,
+                promise="executable.run",
             )
             now = bench.read(arguments, bench.parameters)
             for index in set(range(len(arrays))) - bench.donated:
-                require_bits("No argument that isn't donated may be written to.", [now[index]], [arrays[index]])
+                require_bits(
+                    "No argument that isn't donated may be written to.",
+                    [now[index]],
+                    [arrays[index]],
+                    promise="executable.arguments-kept",
+                )
             bench.release(arguments, results)
         assert not bench.allocator.strange, "An execution frees only memory that it allocated, and once."
         assert bench.allocator.canaries_live(), "An execution writes only to its own memory."
@@ -107,6 +113,7 @@ def test_every_allocation_may_fail(client: Client, program: FamilyProgram, rando
                 bench.read(arguments, bench.parameters),
                 arrays,
                 module=program.text,
+                promise="executable.out-of-memory-keeps-arguments",
             )
             assert bench.stream.error is None, "A run that is refused for lack of memory doesn't poison the stream."
         bench.allocator.fail_at = None
@@ -116,6 +123,7 @@ def test_every_allocation_may_fail(client: Client, program: FamilyProgram, rando
             program.results(arrays),
             module=program.text,
             arguments=arrays,
+            promise="executable.run",
         )
         bench.release(arguments, results)
         assert not bench.allocator.strange, "On an error, an execution frees only memory that it allocated, and once."
@@ -198,6 +206,7 @@ def test_a_run_waits_in_the_queue(client: Client, program: FamilyProgram, random
                 program.results(arrays),
                 module=program.text,
                 arguments=arrays,
+                promise="stream.in-order",
             )
             bench.release(arguments, results)
 
@@ -227,6 +236,7 @@ def test_a_run_behind_a_failure(client: Client, program: FamilyProgram, random: 
             bench.read(arguments, bench.parameters),
             arrays,
             module=program.text,
+            promise="stream.later-work-skipped",
         )
         again = bench.run(arguments) if not bench.donated else []
         if again:
@@ -236,6 +246,7 @@ def test_a_run_behind_a_failure(client: Client, program: FamilyProgram, random: 
                 program.results(arrays),
                 module=program.text,
                 arguments=arrays,
+                promise="stream.recover",
             )
         bench.release([*arguments, *again], results)
         assert not bench.allocator.strange, "An execution frees only memory that it allocated, and once."
@@ -273,6 +284,7 @@ def test_runs_on_two_streams_do_not_wait_for_each_other(client: Client, name: st
                 program.results(values),
                 module=program.text,
                 arguments=values,
+                promise="executable.many-threads",
             )
             bench.release(arguments, results)
 
@@ -301,7 +313,11 @@ def test_another_error_of_an_allocation(client: Client, name: str, random: np.ra
         assert len(bench.allocator.live) <= kept, "On every error, an execution frees what it allocated."
         assert not bench.allocator.strange, "On an error, an execution frees only memory that it allocated, and once."
         require_bits(
-            "A run after errors is right.", bench.results_of(arrays), program.results(arrays), module=program.text
+            "A run after errors is right.",
+            bench.results_of(arrays),
+            program.results(arrays),
+            module=program.text,
+            promise="executable.run",
         )
 
 
@@ -322,7 +338,10 @@ def test_a_run_after_the_executable_was_closed(client: Client, name: str, random
             results = bench.run(arguments)
         except FailedPreconditionError:
             require_bits(
-                "A run that is refused writes to no argument.", bench.read(arguments, bench.parameters), arrays
+                "A run that is refused writes to no argument.",
+                bench.read(arguments, bench.parameters),
+                arrays,
+                promise="executable.refused-keeps-arguments",
             )
         else:
             event = bench.stream.create_event()
@@ -334,6 +353,7 @@ def test_a_run_after_the_executable_was_closed(client: Client, name: str, random
                     bench.read(results, bench.results),
                     program.results(arrays),
                     module=program.text,
+                    promise="executable.refused",
                 )
             else:
                 assert isinstance(event.error, CancelledError), (

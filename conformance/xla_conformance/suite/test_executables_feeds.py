@@ -102,7 +102,12 @@ def test_a_loop_feeds_though_nobody_reads_its_values(client: Client, options: Co
         client.transfer_to_infeed(np.int32(value))
     executable(np.int32(0))
     out = [np.asarray(client.transfer_from_outfeed(timeout=SECONDS)) for _ in range(3)]
-    require_bits("A loop feeds in and out in each of its steps.", out, [np.array(n, np.int32) for n in (10, 21, 32)])
+    require_bits(
+        "A loop feeds in and out in each of its steps.",
+        out,
+        [np.array(n, np.int32) for n in (10, 21, 32)],
+        promise="transfer-manager.outfeed",
+    )
 
 
 @pytest.mark.promise("transfer-manager.outfeed", "compiler.run-backend")
@@ -116,7 +121,9 @@ def test_a_branch_feeds_if_it_is_taken(client: Client, entry: str, options: Comp
         result.block_until_ready()
         if taken:
             out = [np.asarray(client.transfer_from_outfeed(timeout=SECONDS))]
-            require_bits("The branch that is taken feeds out.", out, [np.array(x, np.int32)])
+            require_bits(
+                "The branch that is taken feeds out.", out, [np.array(x, np.int32)], promise="transfer-manager.outfeed"
+            )
         assert not len(outfeed), "A branch that isn't taken feeds nothing out."
 
 
@@ -131,9 +138,16 @@ def test_feeds_are_in_order(client: Client) -> None:
     runs += [executable(x) for _ in range(40 - len(runs))]
     for (a, b), results in zip(given, runs, strict=True):
         out = np.asarray(client.transfer_from_outfeed(timeout=SECONDS))
-        require_bits("Values leave a program's outfeed in the order of its runs.", [out], [x + a])
+        require_bits(
+            "Values leave a program's outfeed in the order of its runs.",
+            [out],
+            [x + a],
+            promise="transfer-manager.outfeed",
+        )
         got = [np.asarray(r) for r in results]
-        require_bits("Values enter a program from the infeed in order.", got, [x + a, b])
+        require_bits(
+            "Values enter a program from the infeed in order.", got, [x + a, b], promise="transfer-manager.infeed"
+        )
 
 
 @pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed")
@@ -152,7 +166,12 @@ def test_feeds_of_every_size(client: Client, random: np.random.Generator, form: 
     client.transfer_to_infeed(value)
     executable()
     out = client.transfer_from_outfeed(timeout=SECONDS)
-    require_bits("Values go through infeed and outfeed as they are.", _arrays(out), _arrays(value))
+    require_bits(
+        "Values go through infeed and outfeed as they are.",
+        _arrays(out),
+        _arrays(value),
+        promise="transfer-manager.outfeed",
+    )
 
 
 def _filled(shape: Shape, random: np.random.Generator) -> Any:
@@ -180,10 +199,20 @@ def test_feeds_are_of_one_device(client: Client) -> None:
     for index in (0, 1):
         executable = client.compile(FEEDS, CompileOptions(device_assignment=((index,),)))
         got = [np.asarray(r) for r in executable(x)]
-        require_bits("A program reads the infeed of its device.", got[:1], [np.full(3, index, np.float32)])
+        require_bits(
+            "A program reads the infeed of its device.",
+            got[:1],
+            [np.full(3, index, np.float32)],
+            promise="transfer-manager.infeed",
+        )
     for index in (1, 0):
         out = np.asarray(client.transfer_from_outfeed(index, timeout=SECONDS))
-        require_bits("A program writes the outfeed of its device.", [out], [np.full(3, index, np.float32)])
+        require_bits(
+            "A program writes the outfeed of its device.",
+            [out],
+            [np.full(3, index, np.float32)],
+            promise="transfer-manager.outfeed",
+        )
 
 
 @pytest.mark.promise("transfer-manager.close", "platform.close-transfers", "platform.create-transfer-manager")

@@ -325,7 +325,10 @@ def test_the_optimized_module_computes_the_same(
     assert executable.executable.module.to_text() == executable.as_text(), "as_text() is the optimized module."
     values = program.arguments(random)
     program.require_results(
-        "The optimized module, evaluated, gives the results of the program.", evaluate(module, *values), values
+        "The optimized module, evaluated, gives the results of the program.",
+        evaluate(module, *values),
+        values,
+        "executable.optimized-module",
     )
 
 

@@ -126,8 +126,14 @@ def test_a_native_entry_runs_the_program(client: Client, program: FamilyProgram,
                 program.results(arrays),
                 module=program.text,
                 arguments=arrays,
+                promise="native-entry.writes-results",
             )
-            require_bits("A native entry only reads its arguments.", bench.read(arguments, bench.parameters), arrays)
+            require_bits(
+                "A native entry only reads its arguments.",
+                bench.read(arguments, bench.parameters),
+                arrays,
+                promise="native-entry.reads-arguments",
+            )
             if function is ctypes.CFUNCTYPE:
                 require_no_python(entry, table_of(bench, entry, [*arguments, *results, *temporaries]))
             bench.release(arguments, results)
@@ -169,7 +175,12 @@ def test_threads_call_a_native_entry_at_once(
         run_at_once([functools.partial(run, number) for number in range(4)], SECONDS, "native-entry.many-threads")
         for _, results, _, expected in cases:
             got = bench.read(results, bench.results)
-            require_bits("A native entry gives its own results, whatever other threads run.", got, expected)
+            require_bits(
+                "A native entry gives its own results, whatever other threads run.",
+                got,
+                expected,
+                promise="native-entry.many-threads",
+            )
         bench.executable.close()
         arguments, results, temporaries, _ = cases[0]
         call(bench, entry, arguments, results, temporaries)  # fails or not, but ends

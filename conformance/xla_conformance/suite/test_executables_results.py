@@ -34,6 +34,7 @@ def test_a_result_outlives_the_others(client: Client, program: FamilyProgram, ra
                 [expected[i] for i in left],
                 module=program.text,
                 arguments=values,
+                promise="executable.results-distinct",
             )
         kept = [i for i, argument in enumerate(arguments) if not argument.is_deleted()]
         require_bits(
@@ -41,4 +42,5 @@ def test_a_result_outlives_the_others(client: Client, program: FamilyProgram, ra
             [np.asarray(arguments[i]) for i in kept],
             [values[i] for i in kept],
             module=program.text,
+            promise="executable.arguments-kept",
         )

@@ -74,6 +74,7 @@ def test_run_in_another_process(program: FamilyProgram, seed: int, loaded: dict[
             expected,
             module=program.text,
             arguments=rows[0],
+            promise="compiler.deserialize",
         )
 
 
@@ -95,6 +96,7 @@ def test_run_after_reading_it_again(client: Client, program: FamilyProgram, rand
                 program.results(arrays),
                 module=program.text,
                 arguments=arrays,
+                promise="compiler.deserialize",
             )
 
 
@@ -113,6 +115,7 @@ def test_programs_that_are_alike_are_told_apart(client: Client, random: np.rando
             "A deserialized executable gives the results of its own program, whatever else was loaded.",
             executable(*arrays),
             arrays,
+            "compiler.deserialize",
         )
 
 
@@ -148,6 +151,7 @@ def test_constants_of_every_type(
             results if keeps_nans else [_with_one_nan(result) for result in results],
             wanted,
             module=module,
+            promise="compiler.deserialize",
         )
 
 
@@ -196,6 +200,7 @@ def test_compiled_ahead_of_time(client: Client, name: str, random: np.random.Gen
             program.results(arrays),
             module=program.text,
             arguments=arrays,
+            promise="compiler.ahead-of-time",
         )
 
 
@@ -206,7 +211,12 @@ def test_for_another_client(open_client: Callable[[], Client], client: Client, r
     arrays = program.arguments(random)
     with open_client() as other:
         got = [np.asarray(r) for r in other.deserialize(blob)(*arrays)]
-    require_bits("Another client of the backend runs a serialized executable.", got, program.results(arrays))
+    require_bits(
+        "Another client of the backend runs a serialized executable.",
+        got,
+        program.results(arrays),
+        promise="executable.serialize",
+    )
 
 
 @pytest.mark.promise("compiler.deserialize")
@@ -229,4 +239,9 @@ def test_damaged_bytes_are_refused(client: Client, name: str, random: np.random.
             raise AssertionError(f"Damaged bytes are INVALID_ARGUMENT or FAILED_PRECONDITION, not {error!r}") from error
         raise AssertionError("Damaged bytes of an executable are refused.")
     arrays = program.arguments(random)
-    require_bits("The client stays usable.", [np.asarray(r) for r in executable(*arrays)], program.results(arrays))
+    require_bits(
+        "The client stays usable.",
+        [np.asarray(r) for r in executable(*arrays)],
+        program.results(arrays),
+        promise="compiler.deserialize",
+    )

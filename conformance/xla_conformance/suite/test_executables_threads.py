@@ -39,6 +39,7 @@ def check(client: Client, program: FamilyProgram, values: Sequence[np.ndarray], 
         expected,
         module=program.text,
         arguments=values,
+        promise="executable.many-threads",
     )
 
 
@@ -68,7 +69,12 @@ def test_threads_run_programs_that_differ_while_others_compile(client: Client, r
             program, values, expected = cases[number % len(brothers)]
             made = client.compile(program.module)
             got = [np.asarray(r) for r in made(*values)]
-            require_bits("A program that is compiled while others run gives its own results.", got, expected)
+            require_bits(
+                "A program that is compiled while others run gives its own results.",
+                got,
+                expected,
+                promise="compiler.thread-safe",
+            )
             if runners_left.acquire(blocking=False):
                 runners_left.release()
                 return
@@ -109,6 +115,7 @@ def test_threads_compile_programs_that_differ(client: Client, random: np.random.
                 [np.asarray(r) for r in executable(*values)],
                 expected[index],
                 module=programs[index].text,
+                promise="compiler.thread-safe",
             )
             again = client.deserialize(executable.serialize())
             require_bits(
@@ -116,6 +123,7 @@ def test_threads_compile_programs_that_differ(client: Client, random: np.random.
                 [np.asarray(r) for r in again(*values)],
                 expected[index],
                 module=programs[index].text,
+                promise="compiler.thread-safe",
             )
 
     run_at_once([functools.partial(compile_some, i) for i in range(4)], SECONDS, "executable.many-threads")
@@ -139,6 +147,7 @@ def test_threads_share_an_executable(client: Client, name: str, random: np.rando
                     expected,
                     module=program.text,
                     arguments=values,
+                    promise="executable.many-threads",
                 )
 
     run_at_once([functools.partial(run, own) for own in cases], SECONDS, "executable.many-threads")
@@ -160,6 +169,7 @@ def test_on_each_device(client: Client, program: FamilyProgram, random: np.rando
                     program.results(values),
                     module=program.text,
                     arguments=values,
+                    promise="executable.many-devices",
                 )
 
 
@@ -175,7 +185,7 @@ def test_an_assignment_chooses_the_device(client: Client, name: str, random: np.
         values = program.arguments(random)
         results = executable(*values)
         assert all(r.device is device for r in results), "Results are on the device that computed them."
-        program.require_results(f"A program gives its results on {device}.", results, values)
+        program.require_results(f"A program gives its results on {device}.", results, values, "executable.many-devices")
 
 
 @pytest.mark.promise("executable.many-devices")
@@ -197,6 +207,7 @@ def test_devices_run_at_the_same_time(client: Client, random: np.random.Generato
                     expected,
                     module=program.text,
                     arguments=values,
+                    promise="executable.many-devices",
                 )
 
     run_at_once([functools.partial(run, i % len(client.devices)) for i in range(4)], SECONDS, "executable.many-threads")

@@ -8,9 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from xla_conformance.bits import require_bits
+from xla_conformance.device.arrays import require_same_bits
 from xla_conformance.device.memories import size_given
 from xla_conformance.failures import Failure
 from xla_core import (
+    Buffer,
     Client,
     CompileOptions,
     Device,
@@ -40,6 +43,16 @@ ENTRY e {
 }
 """
 ONE = np.ones(262144, np.float32)
+
+
+def _require_value(buffer: Buffer, value: np.ndarray, promise: str) -> None:
+    require_same_bits("A buffer keeps its value.", np.asarray(buffer), value, promise)
+
+
+def _require_sum(result: Buffer, program: str, promise: str) -> None:
+    """Raises Failure unless the result is that of ADD or DONATING for two arrays of ones."""
+    sentence, arguments = "A program gives its results.", [ONE, ONE]
+    require_bits(sentence, [np.asarray(result)], [ONE + ONE], promise=promise, module=program, arguments=arguments)
 
 
 @pytest.fixture
@@ -90,9 +103,9 @@ def test_running_out_says_what_was_asked_and_what_holds_the_rest(client: Client,
     assert "16.0 MiB" in caught.value.message
     assert "live buffers" in caught.value.message
     assert caught.value.hint
-    np.testing.assert_array_equal(np.asarray(held[0]), ONE)
+    _require_value(held[0], ONE, "executor.allocate-none")
     del held
-    np.testing.assert_array_equal(np.asarray(client.buffer_from_host(ONE)), ONE)
+    _require_value(client.buffer_from_host(ONE), ONE, "executor.deallocate")
 
 
 @pytest.mark.promise("executable.out-of-memory")
@@ -103,7 +116,7 @@ def test_running_out_in_a_program_leaves_the_client_usable(client: Client, limit
     with pytest.raises(ResourceExhaustedError):
         executable(np.float32(1))[0].block_until_ready()
     add = client.compile(ADD)
-    np.testing.assert_array_equal(np.asarray(add(ONE, ONE)[0]), ONE + ONE)
+    _require_sum(add(ONE, ONE)[0], ADD, "executable.run")
 
 
 @pytest.mark.promise("executor.deallocate")
@@ -139,7 +152,7 @@ def test_deleted_buffers_are_refused(client: Client) -> None:
     for use in (lambda: np.asarray(x), lambda: add.execute([x, x]), x.block_until_ready):
         with pytest.raises(FailedPreconditionError, match="deleted"):
             use()
-    np.testing.assert_array_equal(np.asarray(add(ONE, ONE)[0]), ONE + ONE)
+    _require_sum(add(ONE, ONE)[0], ADD, "executable.run")
 
 
 @pytest.mark.promise("executable.arguments-kept")
@@ -168,8 +181,8 @@ def test_donated_arguments_are_dead(client: Client) -> None:
     assert not y.is_deleted()
     with pytest.raises(FailedPreconditionError, match="donated"):
         np.asarray(x)
-    np.testing.assert_array_equal(np.asarray(result), ONE + ONE)
-    np.testing.assert_array_equal(np.asarray(y), ONE)
+    _require_sum(result, DONATING, "executable.donation")
+    _require_value(y, ONE, "executable.arguments-kept")
 
 
 @pytest.mark.promise("executable.donation", "executable.donated-reuse")
@@ -188,8 +201,8 @@ def test_donation_does_not_change_what_was_read_before(client: Client) -> None:
     before = np.asarray(x)
     (result,) = step.execute([x, y])
     result.block_until_ready()
-    np.testing.assert_array_equal(before, ONE)
-    np.testing.assert_array_equal(np.asarray(result), ONE + ONE)
+    require_same_bits("What was read of a buffer stays when it is donated.", before, ONE, "executable.donated-reuse")
+    _require_sum(result, DONATING, "executable.donated-reuse")
 
 
 @pytest.mark.promise("executable.donated-reuse")
@@ -197,7 +210,7 @@ def test_donation_does_not_change_the_callers_array(client: Client) -> None:
     array = ONE.copy()
     (result,) = client.compile(DONATING)(array, ONE)
     result.block_until_ready()
-    np.testing.assert_array_equal(array, ONE)
+    require_same_bits("A donation leaves the caller's array as it is.", array, ONE, "executable.donated-reuse")
 
 
 @pytest.mark.promise("executable.donation")
@@ -216,7 +229,7 @@ def test_donation_can_be_declined_and_asked_for(client: Client) -> None:
     assert not x.is_deleted()
     (result,) = client.compile(ADD, CompileOptions(donate=(1,))).execute([x, y])
     assert y.is_deleted()
-    np.testing.assert_array_equal(np.asarray(result), ONE + ONE)
+    _require_sum(result, ADD, "executable.donation")
 
 
 @pytest.mark.promise("executable.arguments-kept", "executable.results-distinct")
@@ -229,7 +242,7 @@ def test_a_parameter_may_be_the_result(client: Client) -> None:
     x = client.buffer_from_host(ONE)
     first, second = executable.execute([x])
     x.delete()
-    np.testing.assert_array_equal(np.asarray(first), ONE)
+    _require_value(first, ONE, "executable.arguments-kept")
     first.delete()
     client.buffer_from_host(ONE * 5)
-    np.testing.assert_array_equal(np.asarray(second), ONE)
+    _require_value(second, ONE, "executable.results-distinct")

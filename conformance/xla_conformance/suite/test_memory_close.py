@@ -43,7 +43,12 @@ def test_memory_in_use_outlives_its_device(open_client: Callable[[], Client]) ->
     arrays = [_use(open_client) for _ in range(4)]
     gc.collect()
     for array in arrays:
-        require_bytes("An array that was read stays as it is when the device is closed, but", array, pattern(70_000, 4))
+        require_bytes(
+            "An array that was read stays as it is when the device is closed, but",
+            array,
+            pattern(70_000, 4),
+            promise="executor.deallocate-after-close",
+        )
 
 
 @pytest.mark.promise("executor.close", "platform.close")

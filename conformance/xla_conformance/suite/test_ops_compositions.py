@@ -87,6 +87,7 @@ def test_a_pattern_and_what_looks_like_it(client: Client, resemblance: Resemblan
             module=module,
             arguments=arguments,
             tolerances=[_TOLERANCE if e.dtype.kind == "f" else None for e in expected],
+            promise="compiler.run-backend",
         )
 
 
@@ -110,6 +111,7 @@ def test_a_pattern_with_one_change(client: Client, name: str, seed: int) -> None
             module=module,
             arguments=arguments,
             tolerances=[_TOLERANCE if e.dtype.kind == "f" else None for e in expected],
+            promise="compiler.run-backend",
         )
 
 

@@ -136,7 +136,14 @@ def test_more_elements_than_f32_counts(client: Client, name: str) -> None:
     program, arguments = _program(case.entry), case.arguments()
     (result,) = client.compile(program)(*arguments)
     expected = np.asarray(case.expected(*arguments), order="C")
-    require_bits(_SENTENCE.format(24), [np.asarray(result)], [expected], module=program, arguments=arguments)
+    require_bits(
+        _SENTENCE.format(24),
+        [np.asarray(result)],
+        [expected],
+        module=program,
+        arguments=arguments,
+        promise="compiler.run-backend",
+    )
 
 
 @pytest.mark.profile("full")
@@ -156,4 +163,6 @@ def test_more_bytes_than_a_word_addresses(client: Client, bits: int) -> None:
     for entry, buffers in taken.items():
         program = _program(entry)
         (result,) = client.compile(program).execute(buffers)
-        require_bits(_SENTENCE.format(bits), [np.asarray(result)], [expected], module=program)
+        require_bits(
+            _SENTENCE.format(bits), [np.asarray(result)], [expected], module=program, promise="compiler.run-backend"
+        )

@@ -29,6 +29,7 @@ def test_program(client: Client, program: Program, seed: int) -> None:
         module=program.text,
         arguments=arguments,
         tolerances=[None if e.dtype.kind in "biu" else within for e in expected],
+        promise="executable.run",
     )
 
 
@@ -47,6 +48,16 @@ def test_programs_run_many_times(client: Client, target: TargetConfig, name: str
     tolerances = [None if e.dtype.kind in "biu" else within for e in first]
     for found in others:
         if target.reorders_sums:
-            require_equal(sentence, found, first, module=program.text, arguments=arguments, tolerances=tolerances)
+            require_equal(
+                sentence,
+                found,
+                first,
+                module=program.text,
+                arguments=arguments,
+                tolerances=tolerances,
+                promise="executable.equal-runs",
+            )
         else:
-            require_bits(sentence, found, first, module=program.text, arguments=arguments)
+            require_bits(
+                sentence, found, first, module=program.text, arguments=arguments, promise="executable.equal-runs"
+            )

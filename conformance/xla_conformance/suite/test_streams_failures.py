@@ -88,7 +88,9 @@ def test_work_is_skipped_until_the_stream_recovers(
     _poison(stream, other, how)
     if not held:
         stream.synchronize()
-        required(stream.error, "Stream.error is the failure that poisoned the stream.")
+        required(
+            stream.error, "Stream.error is the failure that poisoned the stream.", promise="stream.failure-poisons"
+        )
     skipped = [work.enqueue(kind, stream) for _ in range(3)]
     failed = _recorded(stream)
     stream.host_callback(fail("a later failure"))
@@ -114,7 +116,11 @@ def test_work_is_skipped_until_the_stream_recovers(
     if not all(done() for done in after):
         raise Failure(f"`recover` makes later work run again, but {kind} was skipped.", promise="stream.recover")
     for event, name in ((failed, "recorded after a failure"), (finished, "that `finish` returned")):
-        error = required(event.error, f"An event {name} carries the first failure of the work before it.")
+        error = required(
+            event.error,
+            f"An event {name} carries the first failure of the work before it.",
+            promise="event.first-error",
+        )
         if "the cause" not in str(error) or not isinstance(error.__cause__, Boom):
             raise Failure(
                 f"An event {name} carries the first failure, but it has {error!r}, caused by {error.__cause__!r}.",
@@ -139,7 +145,9 @@ def test_an_xla_error_stays_what_it_is(stream: Stream, error: type[XlaError]) ->
     stream.host_callback(_raiser(given))
     event = stream.finish()
     event.synchronize(PATIENCE)
-    found = required(event.error, "An exception in a callback poisons the stream.")
+    found = required(
+        event.error, "An exception in a callback poisons the stream.", promise="stream.host-callback-raises"
+    )
     if type(found) is not error or found.message != given.message or found.hint != given.hint:
         raise Failure(
             f"An XlaError of a callback poisons the stream as it is, but {given!r} became {found!r}.",
@@ -155,7 +163,9 @@ def test_another_exception_is_wrapped(stream: Stream, error: type[Exception], ar
     stream.host_callback(_raiser(given))
     event = stream.finish()
     event.synchronize(PATIENCE)
-    found = required(event.error, "An exception in a callback poisons the stream.")
+    found = required(
+        event.error, "An exception in a callback poisons the stream.", promise="stream.host-callback-raises"
+    )
     if found.__cause__ is not given:
         raise Failure(
             f"An exception is wrapped in an XlaError and kept as its cause, but {found!r} has {found.__cause__!r}.",

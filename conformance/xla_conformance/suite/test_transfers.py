@@ -33,7 +33,7 @@ def _round_trip(client: Client, array: np.ndarray) -> None:
     shape = Shape.of(array)
     if buffer.shape.without_layout() != shape:
         raise Failure(f"A buffer of an array {shape} has the shape {buffer.shape}.", promise="transfer-manager.layouts")
-    require_same_bits(SENTENCE, np.asarray(buffer), array)
+    require_same_bits(SENTENCE, np.asarray(buffer), array, promise="transfer-manager.layouts")
 
 
 @pytest.mark.promise(
@@ -118,7 +118,12 @@ def test_views_of_arrays(backend: str, client: Client, random: np.random.Generat
                 "An array that comes back from the device has the native byte order.",
                 promise="transfer-manager.from-device",
             )
-        require_same_bits(f"{SENTENCE} The caller may change the array at once.", got, wanted)
+        require_same_bits(
+            f"{SENTENCE} The caller may change the array at once.",
+            got,
+            wanted,
+            promise="transfer-manager.caller-may-change-array",
+        )
 
 
 @pytest.mark.promise("transfer-manager.transfer-to-device", "transfer-manager.to-device")
@@ -148,7 +153,12 @@ def test_the_callers_array_is_not_aliased(client: Client, size: int, contiguous:
         array[...] = -1
         gate.require_closed("an upload", "stream.upload")
         gate.open()
-        require_same_bits("The caller may change an array once the transfer is enqueued.", np.asarray(buffer), kept)
+        require_same_bits(
+            "The caller may change an array once the transfer is enqueued.",
+            np.asarray(buffer),
+            kept,
+            promise="transfer-manager.caller-may-change-array",
+        )
 
 
 @pytest.mark.promise("executable.arguments-kept", "stream.upload")
@@ -158,7 +168,10 @@ def test_arguments_of_a_call_are_not_aliased(client: Client) -> None:
     (result,) = executable(array)
     array[...] = -1
     require_same_bits(
-        "The caller may change an argument after the call.", np.asarray(result), np.arange(1000.0).astype("f")
+        "The caller may change an argument after the call.",
+        np.asarray(result),
+        np.arange(1000.0).astype("f"),
+        promise="stream.upload",
     )
 
 
@@ -169,7 +182,9 @@ def test_what_was_read_stays(client: Client, count: int) -> None:
     wanted = [np.arange(count, dtype=np.int32) + count * number for number in range(300)]
     buffers = [client.buffer_from_host(array) for array in wanted]
     got = [np.asarray(buffer) for buffer in buffers]
-    require_same_bits("What was read from the device stays.", np.stack(got), np.stack(wanted))
+    require_same_bits(
+        "What was read from the device stays.", np.stack(got), np.stack(wanted), promise="transfer-manager.from-device"
+    )
 
 
 @pytest.mark.promise("stream.d2h", "transfer-manager.from-device")
@@ -181,7 +196,12 @@ def test_what_is_read_back_is_not_aliased(client: Client) -> None:
     view = np.asarray(buffer)
     if view.flags.writeable:
         view[...] = -2
-    require_same_bits("Changing an array that was read doesn't change the buffer.", np.asarray(buffer), wanted)
+    require_same_bits(
+        "Changing an array that was read doesn't change the buffer.",
+        np.asarray(buffer),
+        wanted,
+        promise="transfer-manager.from-device",
+    )
 
 
 @pytest.mark.promise("features.host-addressable", "executor.host-view")
@@ -190,7 +210,12 @@ def test_a_host_array_outlives_its_buffer(client: Client) -> None:
         wanted = np.arange(size, dtype=np.float32)
         got = np.asarray(client.buffer_from_host(wanted))
         others = [client.buffer_from_host(np.full(size, i, np.float32)) for i in range(8)]
-        require_same_bits("An array that was read keeps its values when its buffer is gone.", got, wanted)
+        require_same_bits(
+            "An array that was read keeps its values when its buffer is gone.",
+            got,
+            wanted,
+            promise="executor.host-view",
+        )
         assert len(others) == 8
 
 
@@ -200,7 +225,7 @@ def test_many_at_once(client: Client, random: np.random.Generator) -> None:
     arrays = [random_bits(ElementType.F32, (int(n),), random) for n in np.exp(random.uniform(0, 11, 300))]
     buffers = [client.buffer_from_host(a) for a in arrays]
     for i in random.permutation(len(arrays)):
-        require_same_bits(SENTENCE, np.asarray(buffers[i]), arrays[i])
+        require_same_bits(SENTENCE, np.asarray(buffers[i]), arrays[i], promise="stream.in-order")
 
 
 @pytest.mark.promise("transfer-manager.byte-size", "compiler.shape-size")
@@ -235,7 +260,7 @@ def test_every_size_on_each_device(client: Client, random: np.random.Generator, 
         for size in (*SIZES, *PAGES_AND_MORE):
             array = random_bits(ElementType.U8, (size,), random)
             buffer = client.buffer_from_host(array, device, immutable=immutable)
-            require_same_bits(SENTENCE, np.asarray(buffer), array)
+            require_same_bits(SENTENCE, np.asarray(buffer), array, promise="transfer-manager.layouts")
 
 
 @pytest.mark.promise("features.peer-copies", "stream.d2d")
@@ -246,7 +271,9 @@ def test_every_size_between_devices(client: Client, random: np.random.Generator)
         array = random_bits(ElementType.U8, (size,), random)
         for first, second in ((here, there), (there, here)):
             copy = client.buffer_from_host(array, first).copy_to_device(second)
-            require_same_bits("An array has the same bits on another device.", np.asarray(copy), array)
+            require_same_bits(
+                "An array has the same bits on another device.", np.asarray(copy), array, promise="stream.d2d"
+            )
 
 
 @pytest.mark.promise("features.peer-copies", "stream.d2d")
@@ -259,7 +286,9 @@ def test_between_devices(backend: str, client: Client, random: np.random.Generat
             buffer = client.buffer_from_host(array, there)
             assert buffer.device is there, f"A buffer for device {there} is on {buffer.device}."
             back = buffer.copy_to_device(here).copy_to_device(there).copy_to_device(here)
-            require_same_bits("An array has the same bits on another device.", np.asarray(back), array)
+            require_same_bits(
+                "An array has the same bits on another device.", np.asarray(back), array, promise="stream.d2d"
+            )
 
 
 _NOT_THE_HOSTS = {2, 4, 7, 8, 9, 10}  # kDLCUDA, kDLOpenCL, kDLVulkan, kDLMetal, kDLVPI, kDLROCM
@@ -278,4 +307,4 @@ def test_dlpack_gives_the_same_values(client: Client) -> None:
             )
         if kind != 1:
             not_supported("its memory is not the host's")
-        require_same_bits("DLPack gives the buffer's bits.", np.from_dlpack(buffer), array)
+        require_same_bits("DLPack gives the buffer's bits.", np.from_dlpack(buffer), array, promise="executor.address")

@@ -49,7 +49,12 @@ def _moved(
     executor.deallocate(memory)
     if stream.error is not None:
         raise Failure(f"A transfer of {shape} failed: {stream.error}", promise="transfer-manager.transfer-to-device")
-    require_bytes(f"A transfer of {shape} writes its bytes and no others, but", whole[size:], guards[size:])
+    require_bytes(
+        f"A transfer of {shape} writes its bytes and no others, but",
+        whole[size:],
+        guards[size:],
+        promise="transfer-manager.transfer-to-device",
+    )
     return manager.from_device(data, shape)
 
 
@@ -77,7 +82,12 @@ def test_the_transfer_manager_keeps_layouts(
             shape = Shape(element, dimensions, Layout(order, element_size_in_bits=bits))
             array = random_bits(element, dimensions, random)
             got = _moved(platform, executor, stream, array, shape, immutable=immutable)
-            require_same_bits(f"An array comes back from the layout {shape} with the same bits.", got, array)
+            require_same_bits(
+                f"An array comes back from the layout {shape} with the same bits.",
+                got,
+                array,
+                promise="transfer-manager.layouts",
+            )
 
 
 @pytest.mark.promise("transfer-manager.device-shape", "transfer-manager.layouts")
@@ -95,7 +105,12 @@ def test_the_device_s_own_layouts(
                 )
             array = random_bits(element, dimensions, random)
             got = _moved(platform, executor, stream, array, shape, immutable=False)
-            require_same_bits(f"An array comes back from the layout {shape} with the same bits.", got, array)
+            require_same_bits(
+                f"An array comes back from the layout {shape} with the same bits.",
+                got,
+                array,
+                promise="transfer-manager.layouts",
+            )
 
 
 def _numbered(element: ElementType, dimensions: tuple[int, ...], number: int) -> np.ndarray:
@@ -158,7 +173,7 @@ def test_operands_and_results_in_different_layouts(
         for arguments in (arrays, [client.buffer_from_host(array) for array in arrays]):
             for got, (a, b, _) in zip(executable(*arguments), thirds, strict=True):
                 sentence = f"p{a}, in the layout {orders[a]}, plus p{b}, in {orders[b]}, is the same in every layout."
-                require_same_bits(sentence, np.asarray(got), arrays[a] + arrays[b])
+                require_same_bits(sentence, np.asarray(got), arrays[a] + arrays[b], promise="transfer-manager.layouts")
     if not tried:
         not_supported("it adds no type")
 
@@ -181,7 +196,12 @@ def test_the_bits_of_each_type_in_different_layouts(backend: str, client: Client
             continue
         arrays = [random_bits(element, dimensions, random) for _ in range(2)]
         for got, wanted in zip(executable(*arrays), arrays, strict=True):
-            require_same_bits(f"A copy of {element} to another layout keeps all bits.", np.asarray(got), wanted)
+            require_same_bits(
+                f"A copy of {element} to another layout keeps all bits.",
+                np.asarray(got),
+                wanted,
+                promise="transfer-manager.layouts",
+            )
 
 
 NARROW = [t for t in ElementType if t.is_array and t.bit_width in (2, 4)]
@@ -208,7 +228,9 @@ def test_elements_of_two_and_four_bits_lie_as_the_target_says(
             f"A buffer {buffer.shape} has {buffer.byte_size} bytes, not as many as the target says.",
             promise="transfer-manager.byte-size",
         )
-    require_same_bits("Narrow elements come back as they were.", np.asarray(buffer), x)
+    require_same_bits(
+        "Narrow elements come back as they were.", np.asarray(buffer), x, promise="transfer-manager.layouts"
+    )
     text = f"""HloModule narrow
 
 ENTRY main {{
@@ -224,4 +246,6 @@ ENTRY main {{
     except UnimplementedError as error:
         not_supported(str(error))
     for got, want in zip(executable(buffer), (x.T, x[1:3, 1:4], np.concatenate([x, x])), strict=True):
-        require_same_bits("Programs move narrow elements as they are.", np.asarray(got), want)
+        require_same_bits(
+            "Programs move narrow elements as they are.", np.asarray(got), want, promise="transfer-manager.layouts"
+        )

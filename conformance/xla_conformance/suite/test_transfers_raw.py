@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.claims import not_supported, require_devices
+from xla_conformance.device.arrays import require_same_bits
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.memories import allocated, require_memory
 from xla_conformance.device.patterns import LARGE_SIZES, PAGES_AND_MORE, SIZES, pattern, require_bytes
@@ -256,7 +257,12 @@ def test_slices(
             back = np.zeros(length, np.uint8)
             stream.memcpy_d2h(back, part)
             stream.synchronize()
-            require_bytes("A slice is the range of its allocation, but", back, expected[into][start : start + length])
+            require_bytes(
+                "A slice is the range of its allocation, but",
+                back,
+                expected[into][start : start + length],
+                promise="memory.slice",
+            )
             continue
         expected[into] = np.concatenate([expected[into][:start], data, expected[into][start + length :]])
     for memory, wanted in zip(blocks, expected, strict=True):
@@ -292,12 +298,20 @@ def test_host_view(executor: StreamExecutor, stream: Stream, memories: list[Devi
     back = np.zeros(size, np.uint8)
     stream.memcpy_d2h(back, memory)
     stream.synchronize()
-    require_bytes("The host's view is writable, but the device has other bytes:", back, pattern(size, 2))
+    require_bytes(
+        "The host's view is writable, but the device has other bytes:",
+        back,
+        pattern(size, 2),
+        promise="executor.host-view",
+    )
     if executor.features.memory_slices and size > 1:
         part = executor.host_view(memory.slice(size // 2, size - size // 2))
         assert part is not None
         require_bytes(
-            "The view of a slice is of its bytes, but", np.frombuffer(part, np.uint8), pattern(size, 2)[size // 2 :]
+            "The view of a slice is of its bytes, but",
+            np.frombuffer(part, np.uint8),
+            pattern(size, 2)[size // 2 :],
+            promise="features.memory-slices",
         )
 
 
@@ -328,7 +342,7 @@ def test_foreign_memory_is_used_or_declined(client: Client, executor: StreamExec
         array[:] = np.arange(size)
         for given in (array, array[1:], array[:0], array[: size // 2]):
             buffer = client.buffer_from_host(given, immutable=True)
-            np.testing.assert_array_equal(np.asarray(buffer), given)
+            require_same_bits("A buffer has the array's bits.", np.asarray(buffer), given, "executor.wrap-memory")
         wrapped = executor.wrap_memory(array.__array_interface__["data"][0], 4 * size)
         shared = np.shares_memory(np.asarray(client.buffer_from_host(array, immutable=True)), array)
         if wrapped is None and shared:

@@ -51,7 +51,7 @@ def test_a_heading_takes_the_line_below_it() -> None:
 
 
 def test_of_several_failures_the_first_is_told() -> None:
-    group = ExceptionGroup("many", [Failure("the first."), Failure("the second.")])
+    group = ExceptionGroup("many", [Failure("the first.", promise=""), Failure("the second.", promise="")])
     assert explain(group).sentence == "the first."
     assert "the first of 2 different failures" in explain(group).details
 
@@ -61,6 +61,7 @@ def test_a_failure_is_saved(tmp_path: Path) -> None:
     b = np.array([1.5], ml_dtypes.bfloat16)
     failure = Failure(
         "wrong.",
+        promise="",
         module="HloModule m\n",
         arguments=[x, b],
         operands=[x, b],
