@@ -49,7 +49,7 @@ class Device(Handle):
         local_ordinal: its number on the platform.
         lock: held while an execution acquires its arguments and enqueues its work, so that the work of executions is
             not interleaved and no argument is deleted meanwhile. A thread that holds it must not wait for memory: the
-            work that would free some may need the lock. See `PoolAllocator.make_room`.
+            work that would free some may need the lock. See `PoolAllocator.with_room`.
         dead: the error for every use of a device that was closed or belongs to a forked parent; else None.
     """
 

@@ -20,7 +20,6 @@ from xla_core.runtime.buffers.tracked_buffer import TrackedBuffer
 from xla_core.runtime.device import Device, wait_for
 from xla_core.runtime.host.event import ready_event
 from xla_core.runtime.host.work import raiser
-from xla_core.runtime.memory.memory_stats import ShortageError
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 
 _READY = ready_event()
@@ -340,7 +339,7 @@ class Buffer(TrackedBuffer):
                 self.add_usage(copy.definition_event or _READY)
                 return copy
 
-        return _with_room(device, copy)
+        return device.allocator.with_room(copy)
 
     # -- Python ------------------------------------------------------------------------------------------------------
 
@@ -383,18 +382,7 @@ def check_raw_bytes(what: str, data: np.ndarray, offset: int, size: int, *, writ
 
 def _written(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemory], object]) -> Buffer:
     """Makes a buffer whose memory is filled by the work that `enqueue(stream, memory)` enqueues."""
-    return _with_room(device, lambda: _write(device, shape, enqueue))
-
-
-def _with_room(device: Device, make: Callable[[], Buffer]) -> Buffer:
-    """Returns what `make()` returns. It allocates under the device's lock, and is called again once there is room."""
-    attempt = 0
-    while True:
-        try:
-            return make()
-        except ShortageError as shortage:
-            device.allocator.make_room(shortage, attempt)
-            attempt += 1
+    return device.allocator.with_room(lambda: _write(device, shape, enqueue))
 
 
 def _write(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemory], object]) -> Buffer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -50,13 +51,13 @@ class DeviceProgram:
         run_options: RunOptions | None = None,
         non_donatable: Collection[int] = (),
         ends: list[Event] | None = None,
-        attempt: int = 0,
+        is_retry: bool = False,
         originals: Mapping[int, Buffer] | None = None,
     ) -> tuple[Buffer, ...]:
         """Enqueues one execution and returns its results. This is the hot path of every call.
 
-        The event of the execution's end is appended to `ends`. `attempt` is the number of attempts before this one,
-        which found too little memory, and `originals` the caller's buffers of which they copied arguments.
+        The event of the execution's end is appended to `ends`. `is_retry` tells that attempts before this one found
+        too little memory, and `originals` are the caller's buffers of which they copied arguments.
         """
         if arguments.__class__ is not list or len(arguments) != self.count:
             self._check_count(arguments)
@@ -100,8 +101,12 @@ class DeviceProgram:
             for argument in foreign:
                 argument.add_usage(done)
         if shortage is not None:
-            device.allocator.make_room(shortage, attempt)
-            return self.run(arguments, run_options, non_donatable, ends, attempt + 1, originals)
+            if is_retry:
+                raise shortage
+            again = functools.partial(
+                self.run, arguments, run_options, non_donatable, ends, is_retry=True, originals=originals
+            )
+            return device.allocator.with_room(again, shortage.with_traceback(None))
         if ends is not None:
             ends.append(done)
         event = None if done is _READY else done

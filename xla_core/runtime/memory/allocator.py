@@ -9,7 +9,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
@@ -18,6 +18,8 @@ from xla_core.backend.stream_executor import Allocator, StreamExecutor
 from xla_core.checks import require_limit
 from xla_core.errors import FailedPreconditionError, InternalError, XlaError
 from xla_core.runtime.memory.memory_stats import MemoryStats, ShortageError, exhausted_error
+
+T = TypeVar("T")
 
 _GRAIN = 256  # sizes are rounded up to a multiple of this; sizes of at least _LARGE to one of _LARGE_GRAIN
 _LARGE = 1 << 20
@@ -108,23 +110,41 @@ class PoolAllocator(Allocator):
         self._deferred.append((memory, events))
 
     def _allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory:
-        for attempt in itertools.count():
+        def attempt() -> DeviceMemory:
             with self._lock:
                 memory = self._try_allocate(size, memory_space, key)
-            if memory is not None:
-                return memory
-            shortage = ShortageError(size)
-            if self._must_not_wait():
-                raise shortage
-            self.make_room(shortage, attempt)
-        raise AssertionError("make_room raises in the end")
+            if memory is None:
+                raise ShortageError(size)
+            return memory
 
-    def make_room(self, shortage: ShortageError, attempt: int) -> None:
-        """Waits for memory that is in use or pooled, and returns it to the device: the caller then tries once more.
+        return attempt() if self._must_not_wait() else self.with_room(attempt)
+
+    def with_room(self, make: Callable[[], T], shortage: ShortageError | None = None) -> T:
+        """Returns what `make()` returns, and calls it again once there is room if it raises ShortageError.
+
+        Args:
+            make: allocates, and has left no lock and no work behind when it fails.
+            shortage: what a call before this one raised.
+
+        Raises:
+            ResourceExhaustedError: there is no more to wait for.
+        """
+        attempts = 0
+        while True:
+            if shortage is not None:
+                self._make_room(shortage, attempts)
+                attempts += 1
+            try:
+                return make()
+            except ShortageError as error:
+                shortage = error.with_traceback(None)  # whose frames may hold memory
+
+    def _make_room(self, shortage: ShortageError, attempt: int) -> None:
+        """Waits for memory that is in use or pooled, and returns it to the device.
 
         Args:
             shortage: what `allocate` raised.
-            attempt: how often the caller has made room for this allocation before.
+            attempt: how often this has made room for the same allocation before.
 
         Raises:
             ResourceExhaustedError: where there is no more to wait for.

@@ -55,7 +55,7 @@ class MemoryHolder:
 class ShortageError(ResourceExhaustedError):
     """No memory is free, and the calling thread holds a lock with which it must not wait for some.
 
-    It leaves the lock, calls `PoolAllocator.make_room`, and tries again.
+    It leaves the lock and tries again, as `PoolAllocator.with_room` does.
 
     Attributes:
         size: the bytes that were asked for.

@@ -135,12 +135,32 @@ def test_who_must_not_wait_gets_an_error_until_there_is_room() -> None:
         pool.allocate(512)
     assert not waits
     with pytest.raises(ResourceExhaustedError, match="has no 512 B"):
-        pool.make_room(caught.value, 0)
+        pool.with_room(lambda: pool.allocate(512))
+
+    def with_lock() -> DeviceMemory:
+        nonlocal is_locked
+        is_locked = True
+        try:
+            return pool.allocate(512)
+        finally:
+            is_locked = False
+
     is_locked = False
-    pool.make_room(caught.value, 0)
-    is_locked = True
-    assert pool.allocate(512).size == 512
+    assert pool.with_room(with_lock, caught.value).size == 512
     assert waits == [1]
+
+
+def test_room_is_made_twice_at_most() -> None:
+    pool = PoolAllocator(Executor(), Stream(), 1024)
+    held, attempts = pool.allocate(1024), []
+
+    def make() -> DeviceMemory:
+        attempts.append(held)
+        raise ShortageError(512)
+
+    with pytest.raises(ResourceExhaustedError, match="has no 512 B"):
+        pool.with_room(make)
+    assert len(attempts) == 3
 
 
 def test_a_device_that_gives_more_than_is_asked() -> None:
