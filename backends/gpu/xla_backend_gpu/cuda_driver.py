@@ -290,7 +290,8 @@ class CudaDriver(CudaCopies):
                 try:
                     module = load_module(ptx.encode(), self._call)
                 except XlaError as error:
-                    error.hint = "; ".join(filter(None, [f"the PTX is for {processor}", error.hint]))
+                    which = f"the PTX is for {processor}, and {self._chip.name} is {self._chip.processor}"
+                    error.hint = "; ".join(filter(None, [which, error.hint]))
                     raise
             names = entry_names(ptx)
             owner = self._handles.module(module)

@@ -121,5 +121,18 @@ print(json.dumps([compiled, ran, said]))
     compiled, ran, said = result(run(program))
     assert (compiled, ran) == (1, 1)
     assert "cuModuleLoadDataEx returned CUDA_ERROR_INVALID_PTX" in said
-    assert "the PTX is for sm_90; the driver's compiler says: " in said
+    assert "the PTX is for sm_90, and stub of CUDA's driver, device 0 is sm_90; the driver's compiler says: " in said
     assert "multiply" in said
+
+
+def test_code_for_a_newer_processor_is_refused_with_both_names(run: Run) -> None:
+    """The driver says no more than that it has no code for the device."""
+    program = """
+try:
+    client.compile(CHAIN, xla.CompileOptions(backend={"sm": "sm_120"}))
+except xla.XlaError as error:
+    print(json.dumps(str(error)))
+"""
+    said = result(run(program))
+    assert "cuModuleLoadDataEx returned CUDA_ERROR_NO_BINARY_FOR_GPU" in said
+    assert "hint: the PTX is for sm_120, and stub of CUDA's driver, device 0 is sm_90" in said

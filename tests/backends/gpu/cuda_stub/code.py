@@ -8,6 +8,8 @@ from ctypes import POINTER, c_char_p, c_int, c_uint, c_uint64, c_void_p
 from typing import Any
 
 from xla_backend_gpu.driver import Function, LaunchArguments
+from xla_backend_gpu.processors import processor_number
+from xla_backend_gpu.ptx import processor_of_ptx
 
 from tests.backends.gpu.cuda_stub.state import (
     ATTRIBUTES,
@@ -15,6 +17,7 @@ from tests.backends.gpu.cuda_stub.state import (
     JIT_ERROR_LOG,
     JIT_ERROR_LOG_BYTES,
     MEMORY,
+    NO_BINARY,
     NOT_FOUND,
     OK,
     Code,
@@ -47,6 +50,7 @@ def cuModuleLoadDataEx(module, image, count, options, values):
     known = [ptx for cubin, ptx in cubins.items() if ctypes.string_at(image, len(cubin)) == cubin]
     try:
         ptx = known[0] if known else ctypes.string_at(image).decode()
+        require(processor_number(processor_of_ptx(ptx)) <= 10 * ATTRIBUTES[75] + ATTRIBUTES[76], NO_BINARY)
         loaded = current().emulated.load(ptx, "fast")
     except (UnicodeDecodeError, XlaError) as error:
         said = str(error).encode()[: log[JIT_ERROR_LOG_BYTES] - 1]

@@ -28,6 +28,7 @@ STARTED = int(os.environ.get("XLA_TEST_CUDA_STARTED", 0))  # the status of cuIni
 MEMORY = int(os.environ.get("XLA_TEST_CUDA_MEMORY", 1 << 28))
 OK, INVALID_VALUE, OUT_OF_MEMORY, NO_DEVICE, INVALID_DEVICE, INVALID_CONTEXT = 0, 1, 2, 100, 101, 201
 INVALID_PTX, INVALID_HANDLE, NOT_FOUND, NOT_READY, ILLEGAL_ADDRESS, LAUNCH_FAILED = 218, 400, 500, 600, 700, 719
+NO_BINARY = 209
 CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, CAPTURE_UNJOINED = 900, 901, 904
 CAPTURED_EVENT, UNKNOWN = 907, 999
 JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6  # CUjit_option
@@ -48,6 +49,7 @@ UNSAFE = frozenset(
 """What may invalidate a capture that is not of the mode RELAXED."""
 
 TEXTS = {INVALID_VALUE: "invalid argument", OUT_OF_MEMORY: "out of memory", INVALID_CONTEXT: "invalid device context"}
+TEXTS |= {NO_BINARY: "no kernel image is available for execution on the device"}
 TEXTS |= {INVALID_PTX: "a PTX JIT compilation failed", INVALID_HANDLE: "invalid resource handle"}
 TEXTS |= {ILLEGAL_ADDRESS: "an illegal memory access was encountered", NOT_READY: "device not ready"}
 
