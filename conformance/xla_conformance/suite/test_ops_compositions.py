@@ -20,6 +20,7 @@ from xla_conformance.ops.compositions import Composition, compositions
 from xla_conformance.ops.contexts import Context, Placed, before_for, device_for, place, run
 from xla_conformance.ops.joint import join
 from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
+from xla_conformance.ops.twins import Twins, groups, twins
 from xla_conformance.ops.variations import variations
 from xla_conformance.programs.rewrites import KINDS, Rewritten, rewritten
 from xla_core import Client, evaluate
@@ -30,12 +31,13 @@ _TOLERANCE = Tolerance(rtol=1e-5, atol=1e-5)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "composition" not in metafunc.fixturenames:
-        return
     config = metafunc.config
     every = config.getoption("xla_profile") != "quick"
-    found = list(compositions(config.getoption("xla_seed"), every=every))
-    metafunc.parametrize("composition", found, ids=lambda composition: composition.name)
+    if "composition" in metafunc.fixturenames:
+        found = list(compositions(config.getoption("xla_seed"), every=every))
+        metafunc.parametrize("composition", found, ids=lambda composition: composition.name)
+    if "group" in metafunc.fixturenames:
+        metafunc.parametrize("group", groups(every=every))
 
 
 def test_one_op_after_another(
@@ -138,7 +140,23 @@ _IN_LAYOUTS = {"movement", "places", "reductions", "products", "orders", "fusion
 )
 def test_what_a_pass_may_rewrite(client: Client, target: TargetConfig, kind: str, context: Context, seed: int) -> None:
     """All programs of a kind are one; if that one is wrong or isn't supported, each runs alone."""
-    programs = rewritten(kind)
+    _require_each(client, target, rewritten(kind), context, seed)
+
+
+@pytest.mark.promise("compiler.run-backend")
+def test_twins_are_told_apart(
+    client: Client, target: TargetConfig, group: str, seed: int, request: pytest.FixtureRequest
+) -> None:
+    """Instructions of one op that differ in one thing, which a pass takes for one if it doesn't look at that."""
+    every = request.config.getoption("xla_profile") != "quick"
+    for context in (Context(level=2), Context(level=0)) if every else (Context(level=2),):
+        _require_each(client, target, twins(group, seed, every=every), context, seed)
+
+
+def _require_each(
+    client: Client, target: TargetConfig, programs: Sequence[Rewritten | Twins], context: Context, seed: int
+) -> None:
+    """Runs all programs as one; if that one is wrong or isn't supported, each runs alone."""
     try:
         _require_right(client, target, programs, context, seed)
         return
@@ -149,7 +167,7 @@ def test_what_a_pass_may_rewrite(client: Client, target: TargetConfig, kind: str
         raise together
 
 
-def _is_right(client: Client, target: TargetConfig, program: Rewritten, context: Context, seed: int) -> bool:
+def _is_right(client: Client, target: TargetConfig, program: Rewritten | Twins, context: Context, seed: int) -> bool:
     """Whether the target supports a program, whose results are right."""
     try:
         _require_right(client, target, [program], context, seed)
@@ -159,7 +177,7 @@ def _is_right(client: Client, target: TargetConfig, program: Rewritten, context:
 
 
 def _require_right(
-    client: Client, target: TargetConfig, programs: Sequence[Rewritten], context: Context, seed: int
+    client: Client, target: TargetConfig, programs: Sequence[Rewritten | Twins], context: Context, seed: int
 ) -> None:
     runs = [[p.arguments(seed + number) for p in programs] for number in range(_RUNS)]
     if context.operands == "constants":

@@ -1,0 +1,115 @@
+"""Programs that feed in and out at each place where an instruction may be, whether its result is read or not.
+
+A pass may remove what nobody reads, merge what is alike, and move what never changes, but not what has an effect. Each
+place is one of a computation: called, called twice, in a branch, in a loop's body or condition, and each in another.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+EFFECTS = {
+    "outfeed": "t = token[] after-all()\n  o = token[] outfeed(y, t), outfeed_shape=s32[]",
+    "infeed": "t = token[] after-all()\n  o = (s32[], token[]) infeed(t)",
+}
+"""The instructions of each kind of effect."""
+
+_LOOP = """
+more_{n} {{
+  i = s32[] parameter(0)
+  k = s32[] constant(3)
+{condition}  ROOT r = pred[] compare(i, k), direction=LT
+}}
+turn_{n} {{
+  i = s32[] parameter(0)
+{body}  one = s32[] constant(1)
+  ROOT r = s32[] add(i, one)
+}}
+"""
+
+
+class _Text:
+    """The computations of a program. Each effect feeds out a number of its own."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._count = itertools.count(1)
+        self.computations: list[str] = []
+
+    def _add(self, text: str) -> str:
+        self.computations.append(text.strip("\n"))
+        return text.split()[0]
+
+    def effect(self) -> str:
+        n = next(self._count)
+        effect = EFFECTS[self._kind]
+        return self._add(
+            f"effect_{n} {{\n  x = s32[] parameter(0)\n  two = s32[] constant(2)\n  k = s32[] constant({1000 * n})\n"
+            f"  y = s32[] add(x, k)\n  {effect}\n  ROOT r = s32[] multiply(x, two)\n}}"
+        )
+
+    def call(self, of: str) -> str:
+        """A computation that calls another one."""
+        n = next(self._count)
+        return self._add(f"call_{n} {{\n  x = s32[] parameter(0)\n  ROOT r = s32[] call(x), to_apply={of}\n}}")
+
+    def branch(self, of: str, *, negative: bool) -> str:
+        """A computation that runs another one if its number is negative, or if not, and `abs` else."""
+        n = next(self._count)
+        other = self._add(f"none_{n} {{\n  x = s32[] parameter(0)\n  ROOT r = s32[] abs(x)\n}}")
+        branches = (of, other) if negative else (other, of)
+        return self._add(
+            f"branch_{n} {{\n  x = s32[] parameter(0)\n  k = s32[] constant(0)\n"
+            "  p = pred[] compare(x, k), direction=LT\n  ROOT r = s32[] conditional(p, x, x), "
+            f"true_computation={branches[0]}, false_computation={branches[1]}\n}}"
+        )
+
+    def loop(self, of: str, *, in_condition: bool = False, of_counter: bool = False) -> str:
+        """A computation that runs another one in each turn of a loop from its number up to 3, or each time it asks."""
+        n = next(self._count)
+        operand = "i" if of_counter or in_condition else "z"
+        constant = "" if operand == "i" else "  z = s32[] constant(5)\n"
+        runs = f"{constant}  unread = s32[] call({operand}), to_apply={of}\n"
+        for text in _LOOP.format(n=n, condition=runs * in_condition, body=runs * (not in_condition)).split("}\n")[:2]:
+            self._add(text + "}")
+        return self._add(
+            f"loop_{n} {{\n  x = s32[] parameter(0)\n  ROOT r = s32[] while(x), condition=more_{n}, body=turn_{n}\n}}"
+        )
+
+
+def _places(text: _Text) -> list[str]:
+    """Returns computations with an effect at each place."""
+    loop = text.loop
+    shared = text.effect()
+    return [
+        shared,
+        text.call(shared),
+        text.branch(text.effect(), negative=True),
+        text.branch(text.effect(), negative=False),
+        loop(text.effect()),
+        loop(text.effect(), of_counter=True),
+        loop(text.effect(), in_condition=True),
+        loop(text.branch(text.effect(), negative=True), of_counter=True),
+        text.branch(loop(text.effect()), negative=False),
+        loop(loop(text.effect(), of_counter=True), of_counter=True),
+    ]
+
+
+def with_effects(kind: str) -> str:
+    """Returns the HLO text of a program that calls each place's computation: read, unread, and read once more.
+
+    Args:
+        kind: one of `EFFECTS`.
+    """
+    text = _Text(kind)
+    lines = ["x = s32[] parameter(0)"]
+    read = []
+    for number, place in enumerate(_places(text)):
+        for turn in ("read", "unread", "again"):
+            lines.append(f"{turn}_{number} = s32[] call(x), to_apply={place}")
+        read += [f"read_{number}", f"again_{number}"]
+    shapes = ", ".join(["s32[]"] * len(read))
+    lines.append(f"ROOT r = ({shapes}) tuple({', '.join(read)})")
+    computations = "\n\n".join(text.computations)
+    entry = "\n  ".join(lines)
+    return f"HloModule {kind}s\n\n{computations}\n\nENTRY e {{\n  {entry}\n}}\n"
