@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, errors, settings
-from hypothesis import seed as seeded
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from xla_conformance.device.bench import WRITES, Cell, DeviceBench
 from xla_conformance.device.gates import PATIENCE, Gate
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.memories import capacity, drain, fill
+from xla_conformance.device.state_machines import run_machine
 from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
 from xla_core import Client
@@ -107,24 +106,6 @@ class Machine(RuleBasedStateMachine):
             self.bench.close()
 
 
-def _run(machine: type[Machine], start: int, examples: int, steps: int) -> None:
-    """Runs the machine. Hypothesis only chooses the steps; a fault that doesn't come again is a failure too."""
-    options = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
-        report_multiple_bugs=False,
-        print_blob=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    try:
-        run_state_machine_as_test(seeded(start)(machine), settings=options)
-    except errors.FlakyFailure as flaky:
-        raise flaky.exceptions[0] from None
-
-
 def _machine(executor: StreamExecutor, launcher: Launcher | None, start: int, **fields: Any) -> type[Machine]:
     return type("Steps", (Machine,), {"executor": executor, "launcher": launcher, "start": start, **fields})
 
@@ -160,7 +141,7 @@ def test_any_order_of_uses(client: Client, executor: StreamExecutor, launcher: L
     client.devices[0].allocator.trim()
     known = executor.description.memory_bytes > 0
     before = capacity(executor) if known else 0
-    _run(_machine(executor, launcher, seed), seed, 15, 50)
+    run_machine(_machine(executor, launcher, seed), seed, 15, 50)
     lost = before - capacity(executor) if known else 0
     if lost > 1 << 16:
         raise Failure(
@@ -173,7 +154,7 @@ def test_any_order_of_uses(client: Client, executor: StreamExecutor, launcher: L
 @pytest.mark.profile("full")
 @pytest.mark.parametrize("number", range(10))
 def test_any_long_order_of_uses(executor: StreamExecutor, launcher: Launcher | None, seed: int, number: int) -> None:
-    _run(_machine(executor, launcher, seed + number), seed + number, 40, 200)
+    run_machine(_machine(executor, launcher, seed + number), seed + number, 40, 200)
 
 
 @pytest.mark.promise("executor.thread-safe", "executor.allocate", "executor.deallocate")
