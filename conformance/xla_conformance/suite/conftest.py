@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -28,6 +29,13 @@ def other(executor: StreamExecutor) -> Iterator[Stream]:
     yield made
     made.synchronize()
     made.close()
+
+
+@pytest.fixture(scope="module")
+def short_collections() -> None:
+    """Lets later collections of garbage skip the objects that are alive now: hundreds of thousands, in caches."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
 from xla_core import Client, InvalidArgumentError, XlaError
 from xla_core.backend import DeviceMemory, StreamExecutor
 
+pytestmark = pytest.mark.usefixtures("short_collections")
+
 LARGE = FamilyProgram(
     "large_results",
     "HloModule m\n\nENTRY e {\n  x = f32[65536] parameter(0)\n  y = f32[65536] multiply(x, x)\n"

@@ -56,7 +56,7 @@ def _require_sum(result: Buffer, program: str, promise: str) -> None:
 
 
 @pytest.fixture
-def limited(client: Client) -> Iterator[Device]:
+def limited(client: Client, short_collections: None) -> Iterator[Device]:
     """The first device, with room for 8 MiB more than is in use."""
     device = client.devices[0]
     before = device.memory_limit

@@ -39,7 +39,7 @@ _MEBIBYTE = 1 << 20
 
 
 @pytest.fixture
-def idle(client: Client) -> Iterator[Device]:
+def idle(client: Client, short_collections: None) -> Iterator[Device]:
     """The first device, with nothing in the core's pool."""
     gc.collect()
     client.synchronize()

@@ -5,7 +5,9 @@ Each test has a process of its own, as the suite's tests have: threads and garba
 
 from __future__ import annotations
 
+import collections
 import ctypes
+import gc
 import itertools
 import os
 import shutil
@@ -133,3 +135,19 @@ def test_threads_that_end_behind_their_round_hide_no_leak() -> None:
 def test_threads_that_start_and_end_are_no_leak() -> None:
     with Client("template") as client:
         require_nothing_left(client, _with_threads(lambda: None), "doing nothing", runs=RUNS)
+
+
+@in_fresh_process
+def test_new_objects_in_the_place_of_frozen_ones_are_no_leak() -> None:
+    last: collections.deque[list[int]] = collections.deque(([] for _ in range(100 * RUNS)), maxlen=100 * RUNS)
+    gc.freeze()
+    with Client("template") as client:
+        require_nothing_left(client, lambda: last.append([]), "doing nothing", runs=RUNS)
+
+
+@in_fresh_process
+def test_objects_that_runs_leave_beside_frozen_ones_are_found() -> None:
+    held: list[list[int]] = []
+    gc.freeze()
+    with Client("template") as client, pytest.raises(AssertionError, match="Python objects"):
+        require_nothing_left(client, lambda: held.append([]), "doing nothing", runs=RUNS)
