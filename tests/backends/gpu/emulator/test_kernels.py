@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xla_backend_gpu.emulator import Memory, Module
+from xla_backend_gpu.emulator.fast import compile_kernel
 from xla_backend_gpu.emulator.fast.native import run_on_cores
+from xla_backend_gpu.emulator.ptx.linker import link
+from xla_backend_gpu.emulator.ptx.reader import read
 from xla_backend_gpu.emulator.ptx.types import TYPES
 from xla_backend_gpu.emulator.table import rounding
 
@@ -28,6 +31,16 @@ def test_a_kernel_that_the_fast_engine_does_not_run_costs_the_others_nothing() -
     assert np.frombuffer(memory.read(address, 128), np.int32).tolist() == list(range(32))
     with pytest.raises(UnimplementedError, match="activemask"):
         module.launch("other", (1,), (32,), [address], memory)
+
+
+def test_a_long_kernel_runs_for_longer_than_a_short_one_beside_it_before_it_is_optimized() -> None:
+    """It takes longer to optimize, too."""
+    short = kernel("st.global.u32 [%rd1], %r1;")
+    long = kernel("add.u32 %r1, %r1, %r2;" * 400 + "st.global.u32 [%rd1], %r1;").replace("entry k(", "entry long(")
+    functions = read(long + short.removeprefix(HEADER))
+    kernels = {name: link(function, functions) for name, function in functions.items()}
+    codes = {name: compile_kernel(each, kernels.values()) for name, each in kernels.items()}
+    assert codes["long"].seconds_to_optimize > 10 * codes["k"].seconds_to_optimize
 
 
 def test_an_error_in_a_part_of_a_launch_is_raised() -> None:
