@@ -152,7 +152,13 @@ def test_effects_happen_as_often_as_their_place_runs(client: Client, kind: str, 
             wanted = sorted(int(np.asarray(value)) for value in environment.outfeed)
             assert len(left) == len(fed), f"A program reads from the infeed at each place, {said}"
             assert out == wanted, f"A program feeds out at each place, {said}"
-            require_bits(f"A program with effects gives its results, {said}", got, expected, module=module)
+            require_bits(
+                f"A program with effects gives its results, {said}",
+                got,
+                expected,
+                module=module,
+                promise="compiler.run-backend",
+            )
 
 
 def _feed(fed: list[np.ndarray]) -> np.ndarray:
