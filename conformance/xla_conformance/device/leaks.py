@@ -26,7 +26,7 @@ RUNS = 200
 _ROUNDS = 8
 _KINDS = (Buffer, Communicator, Event, Executable, HloModule, Stream)
 _CALM = 2  # after so many rounds without growth, nothing leaks
-_LOOKS = 4  # how often the end of a round is measured, at most
+_LOOKS = (0.0, 0.05, 0.2, 0.5)  # seconds before each look at the end of a round; the first calm look is the last one
 
 
 class _Held(NamedTuple):
@@ -154,11 +154,11 @@ def require_nothing_left(
     for _ in range(_ROUNDS):
         for _ in range(runs):
             work()
-        for _ in range(_LOOKS):
+        for seconds in _LOOKS:
+            time.sleep(seconds)  # a thread that ends may still be there, or hold something
             now = _meter(client, runs, native_each, bytes_each)
             if rounds.compares(now) and not rounds.grown(now):
                 break
-            time.sleep(0.25)  # a thread that ends may still be there, or hold something
         rounds.end(now)
         if all(map(rounds.is_calm, now)):
             return
