@@ -19,7 +19,9 @@ from xla_core.target import Capabilities, TargetConfig
 EVERYTHING = TargetConfig(name="everything", capabilities=Capabilities.all_of())
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+@pytest.mark.parametrize(
+    "program", [pytest.param(p, marks=[pytest.mark.slow] if i % 3 else []) for i, p in enumerate(PROGRAMS)], ids=str
+)
 def test_programs_keep_their_results(program: Program) -> None:
     module = xla.parse(program.text)
     PassContext(invariants=[verify]).run(default_pipeline(EVERYTHING), module, ())

@@ -122,7 +122,12 @@ ONE_AFTER_ANOTHER = LEXICAL.replace("unique_indices=true, ", "")
 
 @pytest.mark.parametrize(
     ("kind", "places"),
-    [(ElementType.F32, 5000), (ElementType.F32, 40), (ElementType.BF16, 999), (ElementType.U32, 999)],
+    [
+        (ElementType.F32, 40),
+        (ElementType.BF16, 999),
+        pytest.param(ElementType.F32, 5000, marks=pytest.mark.slow),
+        pytest.param(ElementType.U32, 999, marks=pytest.mark.slow),
+    ],
 )
 def test_other_combiners_are_applied_in_rounds(kind: ElementType, places: int) -> None:
     text = ONE_AFTER_ANOTHER.replace("f32[", f"{kind}[")
@@ -182,7 +187,12 @@ def test_updates_of_places_of_their_own_may_have_any_combiner() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "combiner"),
-    [(ElementType.U32, "maximum"), (ElementType.U32, "minimum"), (ElementType.U8, "add"), (ElementType.BF16, "add")],
+    [
+        (ElementType.U32, "maximum"),
+        (ElementType.BF16, "add"),
+        pytest.param(ElementType.U32, "minimum", marks=pytest.mark.slow),
+        pytest.param(ElementType.U8, "add", marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_types_that_the_device_lacks_are_combined_too(kind: ElementType, combiner: str) -> None:

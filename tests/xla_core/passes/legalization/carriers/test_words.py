@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -44,12 +46,23 @@ def check_equal(found: np.ndarray, wanted: np.ndarray) -> None:
     np.testing.assert_array_equal(found.astype(np.float64), wanted.astype(np.float64))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize(
-    ("dimensions", "order"),
-    [*(((*d,), "") for d in ([64], [3, 5], [2, 4], [2, 3, 7], [], [1], [0, 3])), ((3, 5), "{0,1}"), ((4, 2), "{0,1}")],
-    ids=str,
-)
+ARRAYS = [
+    *(((*d,), "") for d in ([64], [3, 5], [2, 4], [2, 3, 7], [], [1], [0, 3])),
+    ((3, 5), "{0,1}"),
+    ((4, 2), "{0,1}"),
+]
+
+
+def _with_each(kinds: Sequence[T], number: int) -> list[object]:
+    """Each kind with each array. Every `number`-th one isn't slow, which are others for each kind."""
+    pairs = itertools.product(enumerate(kinds), enumerate(ARRAYS))
+    return [
+        pytest.param(kind, *array, marks=[pytest.mark.slow] if (i + j) % number else [])
+        for (i, kind), (j, array) in pairs
+    ]
+
+
+@pytest.mark.parametrize(("kind", "dimensions", "order"), _with_each(KINDS, 3), ids=str)
 def test_arguments_and_results_are_words(kind: T, dimensions: tuple[int, ...], order: str) -> None:
     shape = f"{kind}[{','.join(map(str, dimensions))}]{order}"
     op = "negate" if kind.is_floating else "not"
