@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,50 +41,57 @@ def literal_to_text(literal: Literal, *, elide_over: int | None = None) -> str:
         return "( " + ", ".join(literal_to_text(e, elide_over=elide_over) for e in literal.elements) + " )"
     if elide_over is not None and literal.array.size > elide_over:
         return "{...}"
-    spell = _speller(literal.shape.element_type, scalar=not literal.array.ndim)
-    if not literal.array.ndim:
-        return spell(literal.array[()])
-    return _array_to_text(literal.array, spell, ())
+    array, element_type = literal.array, literal.shape.element_type
+    if not array.ndim:
+        if element_type is ElementType.PRED:
+            return "true" if array else "false"
+        return _texts(array.reshape(1), element_type)[0]
+    if array.size and not any(array.strides):
+        texts = _texts(array.reshape(-1)[:1], element_type) * array.size
+    else:
+        texts = _texts(array.reshape(-1), element_type)
+    return _nested(texts, array.shape, ())
 
 
-def _array_to_text(array: np.ndarray, spell: Callable[[Any], str], indices: tuple[int, ...]) -> str:
-    rank = len(indices) + array.ndim
-    if array.ndim == 1:
-        if array.size and array.strides[0] == 0:
-            inner = ", ".join([spell(array[0])] * array.size)
-        else:
-            inner = ", ".join(map(spell, array))
-        return f"{{{inner}}}" if rank == 1 or len(array) <= 1 else f"{{ {inner} }}"
+def _nested(texts: Sequence[str], dimensions: tuple[int, ...], indices: tuple[int, ...]) -> str:
+    """Prints an array, or the one at `indices` of a larger array, whose elements have these texts."""
+    rank = len(indices) + len(dimensions)
+    if len(dimensions) == 1:
+        inner = ", ".join(texts)
+        return f"{{{inner}}}" if rank == 1 or len(texts) <= 1 else f"{{ {inner} }}"
     # For readability, XLA numbers the sub-arrays of arrays with more than three dimensions.
     mark = f"/*i{len(indices) - 1}={indices[-1]}*/ " if rank > 3 and indices else ""
-    rows = ", ".join(_array_to_text(row, spell, (*indices, i)) for i, row in enumerate(array))
-    return f"{{ {mark}{rows} }}"
+    size = math.prod(dimensions[1:])
+    rows = (texts[i * size : (i + 1) * size] for i in range(dimensions[0]))
+    return f"{{ {mark}{', '.join(_nested(row, dimensions[1:], (*indices, i)) for i, row in enumerate(rows))} }}"
 
 
-def _speller(element_type: ElementType, *, scalar: bool) -> Callable[[Any], str]:
-    if element_type is ElementType.PRED:
-        return (lambda v: "true" if v else "false") if scalar else (lambda v: "1" if v else "0")
+def _texts(array: np.ndarray, element_type: ElementType) -> list[str]:
+    """Returns the text of each element of an array of one dimension."""
     if element_type.is_complex:
-        part = _speller(element_type.component, scalar=True)
-        return lambda v: f"({part(v.real)}, {part(v.imag)})"
+        parts = (_texts(part, element_type.component) for part in (array.real, array.imag))
+        return [f"({real}, {imaginary})" for real, imaginary in zip(*parts, strict=True)]
     if element_type.is_floating:
-        return lambda v: _float_to_text(v, element_type)
-    return lambda v: str(int(v))
+        return _float_texts(array, element_type)
+    return list(map(str, array.astype(np.uint8 if element_type is ElementType.PRED else object).tolist()))
 
 
-def _float_to_text(value: Any, element_type: ElementType) -> str:
-    number = float(value)
-    if number != number:
-        return _nan_to_text(value, element_type)
-    if element_type is ElementType.F32:
-        text = f"{number:.6g}"
-        return text if np.float32(text) == value else f"{number:.9g}"
-    if element_type is ElementType.F64:
-        text = f"{number:.15g}"
-        return text if float(text) == number else f"{number:.17g}"
-    text = f"{number:.{_max_digits(element_type)}g}"
-    # Two digits identify every power of two, except the smallest f8e8m0fnu, whose two digits read back as the next one.
-    return text if np.asarray(float(text)).astype(element_type.dtype) == value else repr(number)
+_DIGITS = {ElementType.F32: (6, 9), ElementType.F64: (15, 17)}
+
+
+def _float_texts(array: np.ndarray, element_type: ElementType) -> list[str]:
+    numbers = array.astype(np.float64).tolist()
+    # As many digits identify every power of two, except the smallest f8e8m0fnu, whose two digits read back as the next.
+    few, many = _DIGITS.get(element_type) or (_max_digits(element_type), 17)
+    texts = list(map(f"%.{few}g".__mod__, numbers))
+    with np.errstate(over="ignore"):
+        again = np.array(list(map(float, texts)), np.float64).astype(array.dtype)
+    for i in np.flatnonzero(again != array).tolist():
+        if math.isnan(numbers[i]):
+            texts[i] = _nan_to_text(array[i], element_type)
+        else:
+            texts[i] = f"{numbers[i]:.{many}g}" if element_type in _DIGITS else repr(numbers[i])
+    return texts
 
 
 def _max_digits(element_type: ElementType) -> int:
