@@ -1,7 +1,6 @@
 """The contexts in which a case runs: the source of its operands, its neighbours, and the layouts of its arrays.
 
-`place` puts a module of an op into a context; its results stay the same. `run` compiles and runs it, and checks what
-every execution promises: it leaves its arguments as they are, and gives the same results again, whatever ran before.
+`place` puts a module of an op into a context; its results stay the same.
 """
 
 from __future__ import annotations
@@ -14,10 +13,6 @@ from typing import Literal as OneOf
 
 import numpy as np
 
-from xla_conformance.bench import ExecutableBench
-from xla_conformance.bits import require_bits
-from xla_conformance.failures import Failure
-from xla_core import Buffer, Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Literal, Opcode, Shape, verify
 from xla_core.target import LayoutRules
 
@@ -105,9 +100,6 @@ class Placed:
         if len(runs) == 1:
             return [self]
         return [dataclasses.replace(self, arguments=[*run, *self.arguments[len(run) :]]) for run in runs]
-
-
-# -- placing -----------------------------------------------------------------------------------------------------------
 
 
 def place(
@@ -230,150 +222,3 @@ def _mix_layouts(module: HloModule, rules: LayoutRules) -> None:
     if all(s.rank < 2 for shape in module.parameter_shapes for s in shape.array_leaves()):
         next(turns)  # so that the result is transposed
     module.set_entry_layout(parameters, mixed(module.result_shape))
-
-
-# -- running -----------------------------------------------------------------------------------------------------------
-
-
-def device_number(name: str) -> int:
-    """Returns the device that the case of a name runs on, if there are two: for one of three the second."""
-    return int(zlib.crc32(name.encode()) % 3 == 0)
-
-
-def device_for(client: Client, name: str) -> int:
-    """Returns the device that the case of a name runs on."""
-    return device_number(name) if len(client.devices) > 1 else 0
-
-
-def run(
-    client: Client,
-    executions: Sequence[Placed],
-    *,
-    device: int = 0,
-    deterministic: bool = True,
-    before: OneOf["same", "other", "alike"] = "same",
-) -> list[list[np.ndarray]]:
-    """Compiles a placed module, executes it several times for each execution, and returns the results.
-
-    The last execution is by the contract alone, without the core's runtime: it finds writes of a kernel behind its
-    results.
-
-    Args:
-        executions: the module with its arguments, for one execution after the other (`Placed.with_each`).
-        device: the place of the device among the client's.
-        deterministic: whether two executions with the same arguments must give the same bits.
-        before: the arguments of an earlier execution: the same ones, the same elements at other places of each array,
-            or arrays that differ only after their beginning. A kernel that keeps data of its first launch is wrong in
-            the second one.
-
-    Raises:
-        Failure: an argument changed, an execution with the same arguments as another gave other results, or one wrote
-            behind its memory.
-    """
-    module, context = executions[0].module, executions[0].context
-    options = CompileOptions(
-        optimization_level=context.level,
-        use_entry_layouts=context.layouts == "mixed",
-        donate=(),
-        device_assignment=((device,),) if device else None,
-    )
-    executable = client.compile(module, options)
-    if before == "same" or _has_promises(module):
-        results = [_run_twice(client, executable, placed, device, deterministic) for placed in executions]
-    else:
-        results = [_run_after(client, executable, placed, device, before) for placed in executions]
-    with ExecutableBench(executable.executable, executable.devices[0]) as bench:
-        for placed, first in zip(executions, results, strict=True):
-            _run_by_contract(bench, placed, first if deterministic else None)
-    return results
-
-
-_SMALL = 1 << 12
-
-
-def before_for(name: str) -> OneOf["same", "other", "alike"]:
-    """Returns the kind of arguments with which the case of a name is executed first; mostly other ones."""
-    turns: tuple[OneOf["same", "other", "alike"], ...] = ("same", "other", "alike", "other")
-    return turns[(zlib.crc32(name.encode()) >> 8) % len(turns)]
-
-
-def _has_promises(module: HloModule) -> bool:
-    """Whether an instruction has an attribute that promises properties of its operands' values, which other values may
-    lack.
-    """
-    promises = ("indices_are_sorted", "unique_indices")
-    return any(i.attributes.get(name) for c in module.computations for i in c.instructions for name in promises)
-
-
-def _run_twice(
-    client: Client, executable: LoadedExecutable, placed: Placed, device: int, deterministic: bool
-) -> list[np.ndarray]:
-    buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
-    first, *others = [[np.array(r) for r in executable.execute(buffers)] for _ in range(1 if _is_large(placed) else 4)]
-    _require_kept(buffers, placed)
-    for results in others if deterministic else ():
-        _require_same(results, first, placed)
-    return first
-
-
-def _is_large(placed: Placed) -> bool:
-    """Whether executions take more time than comparing their results."""
-    return sum(a.size for a in placed.arguments) > _SMALL
-
-
-def _run_after(
-    client: Client, executable: LoadedExecutable, placed: Placed, device: int, before: OneOf["other", "alike"]
-) -> list[np.ndarray]:
-    """Executes a module with other arguments, whose memory it frees, and then with its own."""
-    buffers = [client.buffer_from_host(_moved(a, int(before == "alike")), device) for a in placed.arguments]
-    for buffer in [*executable.execute(buffers), *buffers]:
-        buffer.block_until_ready()
-        buffer.delete()
-    buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
-    results = [np.array(r) for r in executable.execute(buffers)]
-    _require_kept(buffers, placed)
-    return results
-
-
-def _moved(array: np.ndarray, kept: int) -> np.ndarray:
-    """Returns the array with each element in the next one's place, but for the first `kept` ones. Scalars stay."""
-    flat = array.reshape(-1)
-    return np.concatenate([flat[:kept], np.roll(flat[kept:], 1)]).reshape(array.shape)
-
-
-def _run_by_contract(bench: ExecutableBench, placed: Placed, first: Sequence[np.ndarray] | None) -> None:
-    """Executes a module on memory whose end has a pattern. The results must be the `first` ones, if there are any."""
-    results = bench.results_of(placed.arguments)
-    if bench.stream.error is not None:
-        raise bench.stream.error
-    if not bench.allocator.canaries_live():
-        raise Failure(
-            "A kernel writes only to its results, but bytes behind a block of memory changed.",
-            promise="executable.arguments-kept",
-            module=placed.module,
-            arguments=placed.arguments,
-        )
-    if first is not None:
-        _require_same(results, first, placed)
-
-
-def _require_same(results: Sequence[np.ndarray], first: Sequence[np.ndarray], placed: Placed) -> None:
-    require_bits(
-        "A second execution with the same arguments gives the same results.",
-        results,
-        first,
-        module=placed.module,
-        arguments=placed.arguments,
-        promise="executable.equal-runs",
-    )
-
-
-def _require_kept(buffers: Sequence[Buffer], placed: Placed) -> None:
-    require_bits(
-        "An execution leaves its arguments as they are.",
-        [np.array(b) for b in buffers],
-        placed.arguments,
-        module=placed.module,
-        arguments=placed.arguments,
-        promise="executable.arguments-kept",
-    )

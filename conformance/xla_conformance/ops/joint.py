@@ -17,7 +17,8 @@ import pytest
 from xla_conformance.claims import NotSupported
 from xla_conformance.failures import Failure
 from xla_conformance.ops.cases import OpCase
-from xla_conformance.ops.contexts import Context, Placed, device_number, run
+from xla_conformance.ops.contexts import Context, Placed
+from xla_conformance.ops.executions import device_number, run
 from xla_core import Client
 from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, Opcode, Trait
 

@@ -14,7 +14,8 @@ from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import Context, Placed, before_for, context_for, device_for, place, run
+from xla_conformance.ops.contexts import Context, Placed, context_for, place
+from xla_conformance.ops.executions import before_for, device_for, run
 from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
 from xla_conformance.ops.names import words_of_cases
 from xla_conformance.results import Unclaimed

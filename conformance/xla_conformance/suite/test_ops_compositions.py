@@ -17,7 +17,8 @@ from xla_conformance.claims import NotSupported, held_types, not_supported
 from xla_conformance.failures import Failure, require_equal
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.compositions import Composition, compositions
-from xla_conformance.ops.contexts import Context, Placed, before_for, device_for, place, run
+from xla_conformance.ops.contexts import Context, Placed, place
+from xla_conformance.ops.executions import before_for, device_for, run
 from xla_conformance.ops.joint import join
 from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
 from xla_conformance.ops.twins import Twins, groups, twins

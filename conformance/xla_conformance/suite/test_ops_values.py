@@ -10,8 +10,9 @@ import pytest
 from xla_conformance.chosen import may_be_chosen, passes_of
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import before_for, device_for, place, run
+from xla_conformance.ops.contexts import place
 from xla_conformance.ops.elementwise import ValueCase, value_cases
+from xla_conformance.ops.executions import before_for, device_for, run
 from xla_conformance.ops.names import words_of_value_cases
 from xla_core import Client
 from xla_core.hlo import OPS

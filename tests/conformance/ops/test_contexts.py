@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from xla_conformance.failures import Failure
-from xla_conformance.ops.contexts import CONTEXTS, Context, before_for, contexts_for, place, run
+from xla_conformance.ops.contexts import CONTEXTS, Context, contexts_for, place
+from xla_conformance.ops.executions import before_for, run
 
 from xla_core import Buffer, Client, CompileOptions, LoadedExecutable, evaluate, parse
 
