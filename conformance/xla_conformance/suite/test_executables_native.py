@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -182,8 +183,14 @@ def test_threads_call_a_native_entry_at_once(
                 promise="native-entry.many-threads",
             )
         bench.executable.close()
-        arguments, results, temporaries, _ = cases[0]
-        call(bench, entry, arguments, results, temporaries)  # fails or not, but ends
+        caller = threading.Thread(target=call, args=(bench, entry, *cases[0][:3]), daemon=True)
+        caller.start()
+        caller.join(SECONDS / 5)
+        if caller.is_alive():
+            raise Failure(
+                "After `Executable.close` a native entry returns at once or fails, but a call of it hangs.",
+                promise="native-entry.close",
+            )
         for arguments, results, temporaries, _ in cases:
             bench.release(arguments, results)
             bench.release(temporaries)
