@@ -142,7 +142,8 @@ def _differences(one: Twins, seed: int) -> int:
 
 def _makers(opcode: Opcode, seed: int) -> Iterator[tuple[str, Callable[[], Program]]]:
     if OPS[opcode].is_elementwise:
-        for element_type in _TYPES:
+        converts = Trait.CONVERSION in OPS[opcode].traits  # integers of one width have the same bits
+        for element_type in (_T.F32, *_TYPES) if converts else _TYPES:
             yield f"{opcode}-{element_type.value}", functools.partial(_elementwise, opcode, element_type)
         return
     for domain in sorted(DOMAINS[opcode], key=lambda d: d.variant not in _OF_ONE_SIZE):
@@ -196,6 +197,7 @@ def _twins(name: str, make: Callable[[], Program], seed: int, *, most: int) -> T
     results = [(label, i) for label, i in found if label != "nothing"]
     results += [(f"{label}, in a computation", _called(module, entry, i)) for label, i in found]
     alike = [(label, i) for label, i in found if i.shape == first.shape]
+    alike.sort(key=lambda one: one[1].operands != first.operands)  # stable: first come those of equal operands
     results += [
         (f"{label}, in a branch", _in_branch(module, entry, flag, first, i))
         for label, i in alike[1:][: max(1, most // 4)]
@@ -265,7 +267,7 @@ def _with_shapes(first: HloInstruction) -> Iterator[tuple[str, HloInstruction]]:
     """Yields twins with another element type of the result, where the operands don't determine it."""
     if not first.shape.is_array:
         return
-    for element_type in (_T.S64, _T.S16, _T.U32, _T.F32, _T.F64):
+    for element_type in (_T.U16, _T.S64, _T.S16, _T.U32, _T.F32, _T.F64):
         shape = first.shape.with_element_type(element_type)
         if shape != first.shape:
             twin = _added(first, first.operands, first.attributes, shape)
@@ -314,6 +316,8 @@ def _in_branch(
 ) -> HloInstruction:
     """Adds a conditional between two twins."""
     operands = [entry.add(Opcode.TUPLE, *dict.fromkeys(i.operands)) for i in (first, second)]
+    if first.operands == second.operands:
+        operands = operands[:1] * 2
     branches = [_alone(i, module, "branch", of_tuple=True) for i in (first, second)]
     return entry.add(Opcode.CONDITIONAL, flag, *operands, true_computation=branches[0], false_computation=branches[1])
 
