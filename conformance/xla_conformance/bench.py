@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 import numpy as np
@@ -37,6 +37,7 @@ class WatchedAllocator(Allocator):
 
     Args:
         alignment: that of blocks, in bytes. If it is not known, 0, there is no canary before a block.
+        make_room: called when the device is full: gives memory back that others keep and don't use.
 
     Attributes:
         live: the memory that was allocated and not freed, by id.
@@ -46,8 +47,15 @@ class WatchedAllocator(Allocator):
         strange: memory that was freed and is not live.
     """
 
-    def __init__(self, executor: StreamExecutor, stream: Stream, alignment: int = 0) -> None:
+    def __init__(
+        self,
+        executor: StreamExecutor,
+        stream: Stream,
+        alignment: int = 0,
+        make_room: Callable[[], object] = lambda: None,
+    ) -> None:
         self.executor, self.stream = executor, stream
+        self._make_room = make_room
         self._before = -(-_CANARY_BYTES // alignment) * alignment if alignment else 0
         self.live: dict[int, DeviceMemory] = {}
         self.sizes: list[int] = []
@@ -92,6 +100,9 @@ class WatchedAllocator(Allocator):
 
     def _from_device(self, size: int, memory_space: int) -> DeviceMemory:
         memory = self.executor.allocate(size, memory_space)
+        if memory is None:
+            self._make_room()
+            memory = self.executor.allocate(size, memory_space)
         if memory is None:
             raise ResourceExhaustedError(f"the device has no {size} bytes")
         return memory
@@ -140,7 +151,7 @@ class ExecutableBench:
         self.platform = device.platform
         self.stream = self.executor.create_stream()
         alignment = self.platform.compiler.target_config.alignment.allocation
-        self.allocator = WatchedAllocator(self.executor, self.stream, alignment)
+        self.allocator = WatchedAllocator(self.executor, self.stream, alignment, device.allocator.trim)
         self.parameters, self.results = self.executable.parameter_shapes, self.executable.result_shapes
         module = self.executable.module
         self._held: dict[int, DeviceMemory] = {}

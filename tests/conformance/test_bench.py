@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from xla_conformance.bench import WatchedAllocator
+from xla_conformance.bench import ExecutableBench, WatchedAllocator
 
 import xla_core as xla
 
@@ -31,3 +31,14 @@ def test_bytes_beside_a_block_are_watched(backend: str, size: int) -> None:
         stream.synchronize()
         allocator.close()
         stream.close()
+
+
+def test_memory_that_the_core_keeps_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_CORE_FLAGS", f"--xla_template_memory_bytes={64 << 20}")
+    program = "HloModule m\nENTRY main { ROOT x = u8[4] parameter(0) }"
+    with xla.Client("template") as client:
+        device = client.devices[0]
+        device.allocator.free(device.allocator.allocate(48 << 20))
+        assert device.memory_stats().bytes_reserved >= 48 << 20
+        with ExecutableBench(client.compile(program)) as bench:
+            bench.allocator.free(bench.allocator.allocate(32 << 20))
