@@ -14,6 +14,10 @@ from tests.backends.gpu.emulator.running import ENGINES, accepted_by_ptxas, kern
 SHARED = ".shared .align 16 .b8 s[256];"
 ADDRESS = "mov.u64 %rd9, s; shl.b32 %r5, %r1, 2; cvt.u64.u32 %rd10, %r5; add.u64 %rd9, %rd9, %rd10;"
 OTHER_WARP = "xor.b32 %r6, %r5, 128; cvt.u64.u32 %rd10, %r6; mov.u64 %rd11, s; add.u64 %rd12, %rd11, %rd10;"
+SUM_OF_LANES = "setp.ge.u32 %p1, %r1, 16; @%p1 exit; mov.u32 %r3, %r1;\n" + "".join(
+    f"shfl.sync.down.b32 %r4, %r3, {n}, 31, 0xffff; add.u32 %r3, %r3, %r4;\n" for n in (8, 4, 2, 1)
+)
+"""The sum of the first 16 lanes, in %r3 of lane 0."""
 X = np.arange(64, dtype=np.uint32)
 
 
@@ -258,6 +262,28 @@ FAULTS = {
         0,
         "which several blocks read",
     ),
+    "an atomic of a block on what another one has set to zero": Fault(
+        FaultKind.GLOBAL_MEMORY_RACE,
+        "setp.eq.u32 %p1, %r2, 32;\n@%p1 st.global.u32 [%rd1], 0;\n@%p1 red.global.add.u32 [%rd1], 1;\n"
+        "setp.eq.u32 %p1, %r2, 0;\n@%p1 red.global.add.u32 [%rd1], 1;",
+        "@%p1 red.global.add.u32 [%rd1], 1;",
+        0,
+        "which block 1 of the grid wrote",
+    ),
+    "a sum by shuffles that takes what a lane outside of the mask has": Fault(
+        FaultKind.UNINITIALIZED,
+        f"{SUM_OF_LANES}\nsetp.ne.u32 %p1, %r1, 8;\n@%p1 exit;\nst.global.u32 [%rd1], %r3;",
+        "st.global.u32 [%rd1], %r3;",
+        8,
+        "a lane outside of a shuffle's mask",
+    ),
+    "a shuffle to a lane that nobody knows": Fault(
+        FaultKind.UNINITIALIZED,
+        f"{ADDRESS}\nld.shared.u32 %r3, [%rd9];\nshfl.sync.idx.b32 %r3, %r1, %r3, 31, -1;",
+        "shfl.sync.idx.b32 %r3, %r1, %r3, 31, -1;",
+        0,
+        "depends on a value from uninitialized memory",
+    ),
     "an atomic on a result that a block reads": Fault(
         FaultKind.GLOBAL_MEMORY_RACE,
         "red.global.add.u32 [%rd1], 1;\nld.global.u32 %r3, [%rd1];",
@@ -348,6 +374,8 @@ ld.relaxed.gpu.global.u32 %r3, [%rd1];""",
 shfl.sync.down.b32 %r3, %r1, 8, 31, 0xffff; setp.lt.u32 %p2, %r1, 8; selp.b32 %r4, %r3, %r1, %p2;
 add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r4; shfl.sync.idx.b32 %r3, %r1, 0, 31, 0xffff;
 st.global.u32 [%rd3], %r3;""",
+    "a sum by shuffles in a half of a warp": f"""{SUM_OF_LANES} setp.ne.u32 %p1, %r1, 0; @%p1 exit;
+add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r3;""",
     "lanes that part and meet at a shuffle": """setp.lt.u32 %p1, %r1, 16; @%p1 bra low; add.u32 %r5, %r1, 1; low:
 shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;""",
 }

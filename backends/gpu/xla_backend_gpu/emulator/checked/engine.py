@@ -213,7 +213,8 @@ class _Blocks:
             sources = [np.broadcast_to(s, complete.shape) for s in self.threads.sources(instruction, complete)]
             if instruction.definition.loads_rows:
                 sources += self.accesses.load_rows(instruction, complete)
-            lanes = Lanes(self.threads, complete, self._mask(instruction, complete))
+            offered = self.undefined.offered(instruction, complete)
+            lanes = Lanes(self.threads, complete, self._mask(instruction, complete), offered)
             results = instruction.definition.numpy(instruction, lanes, *sources)
             self.threads.put_results(instruction, results, complete)
             self.undefined.exchanged(instruction, lanes.undefined, complete)

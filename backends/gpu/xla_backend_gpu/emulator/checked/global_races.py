@@ -52,7 +52,7 @@ class GlobalRaces:
         self._unit = min((i.type.size for i in accesses), default=1)
         units = -(-(int(ends[-1]) - launch.memory.base) // self._unit) if ends.size else 0
         self._writer = np.zeros(units, np.int32)
-        self._strong = np.zeros(units, np.bool_)  # whether it wrote by an atomic, or by a store that isn't weak
+        self._strong = np.zeros(units, np.bool_)  # whether it is written only by atomics, and stores that aren't weak
         self._reader = np.zeros(units, np.int32)
 
     def _places(self, offsets: Indices, size: int) -> Indices:
@@ -92,7 +92,7 @@ class GlobalRaces:
         read = (reader != _NOBODY) & (reader != own)
         self._writer[places] = own
         together = (self._writer[places] != own) & ~kept[:, None]
-        self._strong[places] = strong
+        self._strong[places] = strong & ((writer == _NOBODY) | self._strong[places])
         return (
             _race(written & changes[:, None], writer, "wrote")
             or _race(read & changes[:, None], reader, "read")

@@ -3,7 +3,8 @@ read a lane outside of their mask.
 
 A load of uninitialized memory is no fault, because compilers load values early that they may not need. The fault is
 raised where the kernel depends on the value: in a branch, an address, an atomic, an operand of a warp instruction, or a
-store to global memory. A store to shared or local memory marks the stored bytes as uninitialized.
+store to global memory. A store to shared or local memory marks the stored bytes as uninitialized, and a shuffle gives
+undefined values to the lanes that fetch them, because a sum by shuffles has some in lanes whose sums nobody uses.
 """
 
 from __future__ import annotations
@@ -80,8 +81,15 @@ class UndefinedValues:
         return undefined
 
     def check_operands(self, instruction: Instruction, indices: Indices) -> None:
-        """Raises a fault if any register that the instruction reads is undefined."""
-        self._check(instruction, reads(instruction), indices, "depends on")
+        """Raises a fault if a register that the instruction reads is undefined, unless lanes exchange its value."""
+        self._check(instruction, reads(instruction, but=instruction.definition.exchanged), indices, "depends on")
+
+    def offered(self, instruction: Instruction, indices: Indices) -> Array:
+        """Tells for each thread whether the value that it offers to other lanes is undefined."""
+        place = instruction.definition.exchanged
+        operand = None if place is None else instruction.operands[place]
+        undefined = self._of([operand], indices) if isinstance(operand, Register) else None
+        return np.zeros(indices.size, np.bool_) if undefined is None else undefined
 
     def check_guard(self, instruction: Instruction, indices: Indices) -> None:
         if self.marks and instruction.guard is not None:

@@ -18,12 +18,18 @@ _BARRIERS = 16
 class Lanes:
     """The warps that execute an instruction together. The numpy function of a warp instruction gets this object.
 
+    Args:
+        threads, indices: the threads that execute it, among all.
+        mask: for each thread the lanes that take part, as bits.
+        offered: whether the value is undefined that each thread offers to other lanes; by default none is.
+
     Attributes:
-        undefined: the threads that fetched a value from a lane that takes no part.
+        undefined: the threads that fetched an undefined value, or one from a lane that takes no part.
     """
 
-    def __init__(self, threads: Threads, indices: Indices, mask: Array) -> None:
+    def __init__(self, threads: Threads, indices: Indices, mask: Array, offered: Array | None = None) -> None:
         self._threads, self._indices = threads, indices
+        self._offered = np.zeros(indices.size, np.bool_) if offered is None else offered
         self._warp, self.lane = threads.warp[indices], threads.lane[indices]
         present = np.zeros((threads.warps, LANES), np.bool_)
         present[self._warp, self.lane] = True
@@ -39,7 +45,7 @@ class Lanes:
 
     def fetch(self, values: Array, source: Array) -> Array:
         each = np.arange(source.size)
-        self.undefined |= ~self.members[each, source]
+        self.undefined |= ~self.members[each, source] | self.gather(self._offered)[each, source]
         return np.asarray(self.gather(values)[each, source])
 
 

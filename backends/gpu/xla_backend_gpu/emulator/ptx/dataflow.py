@@ -31,10 +31,13 @@ def _registers(operand: Operand) -> Iterable[Register]:
     return ()
 
 
-def reads(instruction: Instruction) -> list[Register]:
-    """Returns the registers that an instruction reads, including its guard."""
+def reads(instruction: Instruction, *, but: int | None = None) -> list[Register]:
+    """Returns the registers that an instruction reads, including its guard, but not the operand at one place."""
     found = [] if instruction.guard is None else [instruction.guard]
-    return _add_registers(found, instruction, _places(instruction.definition)[0])
+    places: Iterable[int] = _places(instruction.definition)[0]
+    if but is not None:
+        places = [place for place in places if place != but]
+    return _add_registers(found, instruction, places)
 
 
 def writes(instruction: Instruction) -> list[Register]:

@@ -137,6 +137,12 @@ class Definition:
         return self.effect is Effect.GROUP_PRODUCT and any(o.in_vector and not o.written for o in self.operands)
 
     @property
+    def exchanged(self) -> int | None:
+        """The place of the operand that lanes fetch from each other by `fetch`, if there is one."""
+        places = [p for p, operand in enumerate(self.operands) if operand.is_read]
+        return places[0] if self.base == "shfl" else None
+
+    @property
     def has_mask(self) -> bool:
         """Whether the last operand names the lanes that take part. Without it, all lanes of the warp do."""
         return bool(self.operands) and self.operands[-1].name == "mask"
