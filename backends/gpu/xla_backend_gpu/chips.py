@@ -134,6 +134,13 @@ DEFAULT = CHIPS["h100"]
 """The chip for which programs are compiled where there is no device."""
 
 
+def chip_like(processor: str) -> Chip:
+    """Returns the known chip whose processor is the newest that isn't newer than this one; at least the oldest chip."""
+    by_age = sorted(CHIPS.values(), key=lambda chip: processor_number(chip.processor), reverse=True)
+    number = processor_number(processor)
+    return next((chip for chip in by_age if processor_number(chip.processor) <= number), by_age[-1])
+
+
 def chip_named(name: str) -> Chip:
     """Returns the chip of a name.
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from cuda.bindings import driver as cuda
 
-from xla_backend_gpu.chips import Chip
+from xla_backend_gpu.chips import Chip, chip_like
 from xla_backend_gpu.statuses import FORK_RECOVERY, NO_GPU, status_error
 from xla_core.errors import FailedPreconditionError, UnimplementedError
 
-_HOST_BANDWIDTH = 250e9  # bytes a second of a host's memory, for chips that share it and don't tell
+_HOST_BANDWIDTH = 250e9  # bytes a second of a host's memory, for chips that share it
 
 
 def check(call: str, result: tuple[Any, ...], *, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
@@ -97,20 +97,26 @@ def create_pool(device: Any) -> Any:
 
 
 def chip_of(ordinal: int) -> Chip:
-    """Returns the figures of a device, by the driver's attributes."""
+    """Returns the figures of a device, by the driver's attributes.
+
+    Some drivers tell no rate of the clock or of the memory: then they are those of a chip with a like processor.
+    """
     initialize()
     device = call("cuDeviceGet", ordinal)
     name: bytes = call("cuDeviceGetName", 256, device)
     major, minor = (device_attribute(device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
+    processor = f"sm_{major}{minor}"
+    like = chip_like(processor)
+    bandwidth = _HOST_BANDWIDTH if device_attribute(device, "INTEGRATED") else like.memory_bandwidth
     lines = device_attribute(device, "GLOBAL_MEMORY_BUS_WIDTH")
     transfers = 2e3 * device_attribute(device, "MEMORY_CLOCK_RATE")  # of a line a second: two in a cycle
     return Chip(
         name=name.partition(b"\0")[0].decode(),
-        processor=f"sm_{major}{minor}",
+        processor=processor,
         multiprocessors=device_attribute(device, "MULTIPROCESSOR_COUNT"),
         threads=device_attribute(device, "MAX_THREADS_PER_MULTIPROCESSOR"),
-        clock_hz=1e3 * device_attribute(device, "CLOCK_RATE"),
-        memory_bandwidth=transfers * lines / 8 or _HOST_BANDWIDTH,
+        clock_hz=1e3 * device_attribute(device, "CLOCK_RATE") or like.clock_hz,
+        memory_bandwidth=transfers * lines / 8 or bandwidth,
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
-from xla_backend_gpu.chips import CHIPS, DEFAULT
+from xla_backend_gpu.chips import CHIPS, DEFAULT, chip_like
 from xla_backend_gpu.compiler import GpuCompiler
 from xla_backend_gpu.emulator import Counters
 from xla_backend_gpu.estimates import estimated_seconds
@@ -95,17 +95,40 @@ def test_estimates_are_those_of_the_chip() -> None:
     assert 5 < (slow - 2e-6) / (fast - 2e-6) < 20
 
 
+@pytest.mark.parametrize(
+    ("processor", "name"), [("sm_75", "t4"), ("sm_87", "a10"), ("sm_90a", "h100"), ("sm_103", "b200"), ("sm_70", "t4")]
+)
+def test_a_chip_is_like_one_of_the_newest_processor_that_is_not_newer(processor: str, name: str) -> None:
+    assert chip_like(processor).name == name
+
+
 FIGURES = """
 import dataclasses, json
+from tests.backends.gpu.cuda_stub.state import ATTRIBUTES
 from xla_backend_gpu.cuda_calls import chip_of
 from xla_backend_gpu.platform import GpuPlatform
+ATTRIBUTES.update({changed})
 compiler = GpuPlatform().create_compiler()
-print(json.dumps([dataclasses.asdict(chip_of(0)), compiler.target_config.parallel.resident_threads]))
+target = compiler.target_config
+print(json.dumps([dataclasses.asdict(chip_of(0)), target.parallel.resident_threads, target.fusion.costs.byte]))
 """
+CLOCK, IS_INTEGRATED, MEMORY_CLOCK = 13, 18, 36
 
 
-def test_a_device_s_attributes_are_its_chip(run: Run) -> None:
+@pytest.mark.parametrize(
+    ("changed", "clock", "bandwidth", "cost"),
+    [
+        ({}, 1e9, DEFAULT.memory_bandwidth, 4),
+        ({CLOCK: 0, MEMORY_CLOCK: 0}, DEFAULT.clock_hz, DEFAULT.memory_bandwidth, 8),
+        ({MEMORY_CLOCK: 0, IS_INTEGRATED: 1}, 1e9, 250e9, 64),
+    ],
+    ids=["all", "without rates", "of a chip with the host's memory"],
+)
+def test_a_device_s_attributes_are_its_chip(
+    run: Run, changed: dict[int, int], clock: float, bandwidth: float, cost: float
+) -> None:
     pytest.importorskip("cuda.bindings.driver", reason="cuda-bindings is not installed")
-    found, resident = result(run("", sys.executable, "-c", FIGURES))
+    found, resident, byte = result(run("", sys.executable, "-c", FIGURES.replace("{changed}", str(changed))))
     assert (found["processor"], found["multiprocessors"], resident) == ("sm_90", 132, DEFAULT.resident_threads)
-    assert found["memory_bandwidth"] == pytest.approx(DEFAULT.memory_bandwidth, rel=0.01)
+    assert (found["clock_hz"], byte) == (clock, cost)
+    assert found["memory_bandwidth"] == pytest.approx(bandwidth, rel=0.01)

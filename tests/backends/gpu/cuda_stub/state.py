@@ -56,6 +56,7 @@ TEXTS |= {ILLEGAL_ADDRESS: "an illegal memory access was encountered", NOT_READY
 ATTRIBUTES = {
     13: 1_000_000,
     16: 132,
+    18: 0,
     75: 9,
     76: 0,
     36: 2_619_000,
