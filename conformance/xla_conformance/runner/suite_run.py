@@ -103,7 +103,6 @@ def _run(suite: Suite, limits: Limits, workers: int, only: Collection[str] | Non
     )
 
 
-@functools.lru_cache(4)
 @functools.cache
 def collect_tests(profile: str, seed: int) -> frozenset[str]:
     """Returns the ids of all tests of a profile. They depend on no backend.
