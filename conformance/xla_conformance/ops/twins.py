@@ -14,7 +14,7 @@ import itertools
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,9 @@ assert _domains is not None  # importing it fills DOMAINS
 _T = ElementType
 _TYPES = (_T.S32, _T.F32, _T.PRED)
 """Sums of integers are exact in any order, so they come first."""
+_COMMON = {"accumulator": "same", "index": _T.S32, "second": _T.S32}
+"""Values of axes that are types: a device that lacks some types runs the twins of all ops that it has."""
+_RESULTS = (_T.F32, _T.U32, _T.S16, _T.U16, _T.S64, _T.F64)
 _SIZE, _RANK, _MOST = 4, 3, 300
 _OF_ONE_SIZE = ("square", "alike")
 """Domains whose arrays have dimensions of one size, of which one may be taken for another."""
@@ -52,6 +55,9 @@ _SLOW = {
 _CASES = 3
 _CERTAIN = {"is_stable": True, "indices_are_sorted": False, "unique_indices": False}
 """Attributes without which a result is free, or with which another operand breaks a promise."""
+_Ways: TypeAlias = Sequence[Callable[[HloInstruction], Iterator[tuple[str, HloInstruction]]]]
+"""Functions that add twins of an instruction, and yield what differs in each."""
+
 _GIVEN: dict[Opcode, dict[str, Any]] = {
     Opcode.COMPARE: {"direction": "LT"},
     Opcode.REDUCE_PRECISION: {"exponent_bits": 5, "mantissa_bits": 4},
@@ -122,16 +128,30 @@ def _has_twins(op: OpDef, every: bool) -> bool:
 def twins(group: str, seed: int, *, every: bool) -> tuple[Twins, ...]:
     """Returns the programs of a group's ops: of one case, or of one for each value in the ops' domains.
 
+    Twins whose results have other types have programs of their own, because a device may lack a type.
+
     Args:
         every: whether an attribute has several other values, and ops that take long to compile have twins, too.
     """
     found: list[Twins] = []
+    most = 4 if every else 2
+    ways = (_with_operands, _with_attributes)
     for op in OPS.values():
         if op.group == group and _has_twins(op, every):
-            made = (_twins(name, make, seed, most=4 if every else 2) for name, make in _makers(op.opcode, seed))
-            some = list(itertools.islice((one for one in made if one is not None), _CASES))
-            found += some if every else sorted(some, key=lambda one: -_differences(one, seed))[:1]
+            made = ((_twins(name, make, seed, ways, most=most), make) for name, make in _makers(op.opcode, seed))
+            some = list(itertools.islice(((one, make) for one, make in made if one is not None), _CASES))
+            for one, make in some if every else sorted(some, key=lambda pair: -_differences(pair[0], seed))[:1]:
+                found += [one, *itertools.islice(_of_other_types(one.name, make, seed), most)]
     return tuple(found)
+
+
+def _of_other_types(name: str, make: Callable[[], Program], seed: int) -> Iterator[Twins]:
+    """Yields programs of a case's instruction and one whose result has another type, if the operands leave it free."""
+    for element_type in _RESULTS:
+        ways = (functools.partial(_with_type, element_type=element_type),)
+        one = _twins(f"{name}-other.{element_type.value}", make, seed, ways, most=1)
+        if one is not None and _differences(one, seed) > 1:
+            yield one
 
 
 def _differences(one: Twins, seed: int) -> int:
@@ -161,7 +181,7 @@ def _axes(domain: Domain) -> dict[str, Sequence[Any]]:
         axes["place"] = ["every"] if "every" in domain.places else [*domain.places, "minor"][:1]
     if "rank" in axes:
         axes["rank"] = [min(axes["rank"], key=lambda n: abs(n - _RANK))]
-    return axes
+    return axes | {axis: [value] for axis, value in _COMMON.items() if value in axes.get(axis, ())}
 
 
 def _elementwise(opcode: Opcode, element_type: ElementType) -> Program:
@@ -170,7 +190,8 @@ def _elementwise(opcode: Opcode, element_type: ElementType) -> Program:
     count = op.arity if isinstance(op.arity, int) else op.arity[0]
     types = [_T.PRED if n == op.predicate_operand else element_type for n in range(count)]
     operands = [program.parameter((_SIZE, _SIZE), t) for t in types]
-    shape = program.shape((_SIZE, _SIZE), _T.S16) if Trait.CONVERSION in op.traits else None
+    other = _T.S32 if element_type is not _T.S32 else _T.F32
+    shape = program.shape((_SIZE, _SIZE), other) if Trait.CONVERSION in op.traits else None
     program.finish(program.add(opcode, *operands, shape=shape, **_GIVEN.get(opcode, {})))
     return program
 
@@ -178,7 +199,7 @@ def _elementwise(opcode: Opcode, element_type: ElementType) -> Program:
 # -- one program -------------------------------------------------------------------------------------------------------
 
 
-def _twins(name: str, make: Callable[[], Program], seed: int, *, most: int) -> Twins | None:
+def _twins(name: str, make: Callable[[], Program], seed: int, ways: _Ways, *, most: int) -> Twins | None:
     """Makes a program of twins; None if the case has no instruction that some other one is like."""
     try:
         program = make()
@@ -189,7 +210,7 @@ def _twins(name: str, make: Callable[[], Program], seed: int, *, most: int) -> T
         return None
     first.attributes.update({name: value for name, value in _CERTAIN.items() if name in first.op.attributes})
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    found = [("nothing", first), *_chosen(first, most, random)]
+    found = [("nothing", first), *_chosen(first, ways, most, random)]
     if len(found) < 2:
         return None
     entry, module = program.entry, program.module
@@ -214,12 +235,14 @@ def _arrays(computation: HloComputation) -> list[Shape]:
     return [s for i in computation.instructions for s in i.shape.array_leaves()]
 
 
-def _chosen(first: HloInstruction, most: int, random: np.random.Generator) -> list[tuple[str, HloInstruction]]:
+def _chosen(
+    first: HloInstruction, ways: _Ways, most: int, random: np.random.Generator
+) -> list[tuple[str, HloInstruction]]:
     """Adds twins of an instruction: so many for each thing in which they may differ, first those of its shape."""
     found: list[tuple[str, HloInstruction]] = []
     assert first.parent is not None
-    for things in (_with_operands(first), _with_attributes(first), _with_shapes(first)):
-        made = list(things)
+    for way in ways:
+        made = list(way(first))
         order = sorted(range(len(made)), key=lambda n: (made[n][1].shape != first.shape, random.random()))
         counts: Counter[str] = Counter()
         for number in order:
@@ -263,16 +286,12 @@ def _with_operands(first: HloInstruction) -> Iterator[tuple[str, HloInstruction]
 _OF_SPECIAL_MATRICES = (Opcode.CHOLESKY, Opcode.TRIANGULAR_SOLVE)
 
 
-def _with_shapes(first: HloInstruction) -> Iterator[tuple[str, HloInstruction]]:
-    """Yields twins with another element type of the result, where the operands don't determine it."""
-    if not first.shape.is_array:
-        return
-    for element_type in (_T.U16, _T.S64, _T.S16, _T.U32, _T.F32, _T.F64):
+def _with_type(first: HloInstruction, element_type: ElementType) -> Iterator[tuple[str, HloInstruction]]:
+    """Yields a twin whose result has this element type, if that isn't the type of the first, and may be."""
+    if first.shape.is_array and first.shape.element_type is not element_type:
         shape = first.shape.with_element_type(element_type)
-        if shape != first.shape:
-            twin = _added(first, first.operands, first.attributes, shape)
-            if twin is not None:
-                yield f"type {element_type.value}", twin
+        if (twin := _added(first, first.operands, first.attributes, shape)) is not None:
+            yield f"type {element_type.value}", twin
 
 
 def _added(

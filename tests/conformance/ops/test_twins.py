@@ -8,6 +8,7 @@ from xla_conformance.ops.twin_changes import attribute_changes, other_computatio
 from xla_conformance.ops.twins import groups, twins
 
 from xla_core import evaluate, parse
+from xla_core.hlo import ElementType as T
 from xla_core.hlo import verify
 
 
@@ -26,6 +27,18 @@ def test_each_attribute_of_a_product_has_other_values() -> None:
     labels = {label.partition(" ")[0] for one in twins("contraction", 0, every=True) for label in one.labels}
     dimensions = {f"{side}_{kind}_dims" for side in ("lhs", "rhs") for kind in ("batch", "contracting")}
     assert labels >= {*dimensions, "operand-0", "operand-1", "operands", "type"}
+
+
+def test_programs_have_common_types_unless_a_result_of_another_one_is_the_difference() -> None:
+    """So a device of few types runs the twins of each op."""
+    common = {T.F32, T.S32, T.PRED}
+    rare = set()
+    for one in (t for group in groups(every=False) for t in twins(group, 0, every=False)):
+        computations = one.module().computations
+        types = {s.element_type for c in computations for i in c.instructions for s in i.shape.array_leaves()}
+        if not types <= common:
+            rare.add(one.name)
+    assert all("-other." in name or name.startswith("complex-") for name in rare), rare
 
 
 def test_each_field_of_a_window_is_changed() -> None:
