@@ -24,8 +24,8 @@ from xla_core.hlo import (
 )
 
 _KIND = AttributeKind
-_IN_WORDS_ONLY = ("operand_precision", "result_accuracy", "algorithm", "is_composite", "conv_kind")
-"""Attributes that allow other results, but don't ask for them."""
+_WITHOUT_EFFECT = ("operand_precision", "result_accuracy", "algorithm", "is_composite", "conv_kind")
+"""Attributes that allow other results, but never ask for one."""
 _PROMISES = ("indices_are_sorted", "unique_indices", "is_associative", "is_stable", "num_carries")
 """Attributes that promise what may not hold, leave an order free, or say what other attributes mean."""
 
@@ -37,7 +37,7 @@ def attribute_changes(i: HloInstruction) -> Iterator[tuple[str, dict[str, Any]]]
     """
     lists: dict[str, tuple[int, ...]] = {}
     for name, attribute in i.op.attributes.items():
-        if name in (*_IN_WORDS_ONLY, *_PROMISES):
+        if name in (*_WITHOUT_EFFECT, *_PROMISES):
             continue
         value = i.attributes.get(name, attribute.default)
         if value is None:
