@@ -28,7 +28,7 @@ _NAMES = {
         rng-bit-generator-expander rng-expander scan-expander scatter-expander scatter-sorter
         select-and-scatter-expander topk-decomposer triangular-solve-expander
     """,
-    "fusion": "instruction-fusion multi-output-fusion",
+    "fusion": "instruction-fusion multi-output-fusion reduction-merger",
     "scheduling": "copy-insertion flatten-call-graph hlo-memory-scheduler optimize-input-output-buffer-alias",
     "simplifiers": """
         algebraic-simplifier call-inliner convert-mover hlo-constant-folding hlo-cse hlo-dce map-inliner reshape-mover

@@ -82,10 +82,11 @@ def hlo_stages(
     sorter = create_pass("scatter-sorter", parallel=config.parallel, floats=not deterministic)
     passes = [sorter, *map(create_pass, _TARGET_PASSES), *([Tf32()] if tf32 else [])]
     passes += [product_splitter(config)] if split_products else []
-    return {
-        "target": HloPassPipeline("target", passes),
-        "scheduling": scheduling_pipeline(config, may_share),
-    }
+    scheduling = scheduling_pipeline(config, may_share)
+    if not deterministic:
+        merger = create_pass("reduction-merger", parallel=config.parallel, costs=config.fusion.costs)
+        scheduling = HloPassPipeline("scheduling", [merger, *scheduling.passes])
+    return {"target": HloPassPipeline("target", passes), "scheduling": scheduling}
 
 
 def product_splitter(config: TargetConfig) -> HloPass:

@@ -38,7 +38,7 @@ class GpuOptions(BackendOptions):
             counts instructions. A GPU ignores it.
         math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.
         deterministic: whether a program gives the same result in each run. If not, the updates of a scatter of floats
-            are combined in any order, by atomics.
+            are combined in any order, by atomics, and so are the parts of a reduction that is divided between blocks.
         tf32: whether dots of f32 of default precision may round their operands to tf32, which has 10 bits of mantissa.
             Tensor cores compute them then.
         graphs: whether a GPU runs a program of several steps as one graph, when its buffers are where they were before.

@@ -19,10 +19,12 @@ from xla_core.analysis.indexing import (
     IndexExpr,
     ReducedRows,
     is_of_row,
+    memory_position,
     operand_accesses,
     placed,
     reduced_rows,
 )
+from xla_core.codegen.llvm.blocks.atomics import combine_atomically
 from xla_core.codegen.llvm.blocks.team import Team, TeamLayout
 from xla_core.codegen.llvm.elements.accumulators import Reducer, accumulated_registers
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
@@ -65,6 +67,11 @@ class _RowReductions:
     sections: Sequence[Section]
     neighbours: Sequence[IndexExpr]
 
+    @property
+    def accumulates(self) -> bool:
+        """Whether the results of rows are combined by atomics."""
+        return any(section.accumulates for section in self.sections)
+
 
 def _kernel(body: KernelBody) -> _RowReductions | None:
     """Returns what the kernel computes, if all its reductions reduce the same rows, and each is needed once a row."""
@@ -72,10 +79,12 @@ def _kernel(body: KernelBody) -> _RowReductions | None:
     rows = reduced_rows(found[0]) if found else None
     if rows is None or rows.elements < 2 or any(reduced_rows(i) != rows for i in found):
         return None
-    parts, place = sections(body, parts=False), rows.place_variable
+    parts, place = sections(body, parts=False, atomics=True), rows.place_variable
     accesses = FusionAccesses(body.bound, lambda space, count: [place])
     for section in parts:
-        if section.update is not None or not rows.fits(section.shape):
+        if not rows.fits(section.shape) or any(root.opcode == Opcode.SCATTER for root, _ in section.roots):
+            return None
+        if section.update is not None and not (section.accumulates and section.shape.num_elements == rows.count):
             return None
         for root, _ in section.roots:
             accesses.visit(root, section.index(rows.position(section.shape, IndexExpr.of(place))))
@@ -116,7 +125,8 @@ class _TeamsPlan(KernelPlan):
         kind = "rows" if rows.inner == 1 else "columns"
         of_row = f"; {rows.count} {kind} of {rows.elements}, {self.layout.teams} a block"
         each = f", {self.layout.size} threads each, {self.steps} x {self.width} elements a thread"
-        return of_row + each + (" in registers" if self.is_kept else "")
+        kept = " in registers" if self.is_kept else ""
+        return of_row + each + kept + (", combined by atomics" if self.kernel.accumulates else "")
 
 
 def _plan(body: KernelBody) -> _TeamsPlan | None:
@@ -261,7 +271,14 @@ class _Rows:
         self._context.each(b.int_(0), b.int_(self._plan.steps), one, name="store")
 
     def _store_once(self, section: Section) -> None:
-        self._vectors.store(self._elements(section, [IndexExpr.of(0)]))
+        elements = self._elements(section, [IndexExpr.of(0)])
+        if not section.accumulates:
+            self._vectors.store(elements)
+            return
+        assert section.update is not None
+        for array, index, value in elements[0]:
+            place = self._indices.value(memory_position(array.shape, index))
+            combine_atomically(self._context, array, place, value, section.update.attribute("to_apply"))
 
     def _elements(
         self, section: Section, places: Sequence[IndexExpr]

@@ -14,6 +14,7 @@ from xla_core.analysis.indexing import (
     memory_position,
     operand_accesses,
 )
+from xla_core.analysis.scatter_windows import ScatterWindows
 from xla_core.codegen import loop_plan
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody
@@ -34,7 +35,8 @@ class Section:
         shape: the array over which the loops run, in memory order: the shape of the results, of an update or of a part.
         result: the shape of the first result.
         roots: (instruction, the numbers of its results).
-        update: for a dynamic-update-slice that updates its operand in place, the instruction; `roots` has the update.
+        update: for an instruction that updates its operand in place, such as a dynamic-update-slice, the instruction;
+            `roots` has the update.
         start: for an operand of a concatenation, where it begins in the result.
     """
 
@@ -43,6 +45,11 @@ class Section:
     roots: list[tuple[HloInstruction, list[int]]]
     update: HloInstruction | None = None
     start: tuple[int, ...] = ()
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether elements are combined with those of the result, by atomics."""
+        return self.update is not None and self.update.opcode == Opcode.SCATTER
 
     def index(self, position: IndexExpr) -> Index:
         """The index, in `shape`, of the element at a position in memory."""
@@ -57,6 +64,8 @@ class Section:
             return tuple(expr + first for expr, first in zip(index, self.start, strict=True))
         if self.update is None:
             return index
+        if self.accumulates:
+            return tuple(index[d] for d in self.update.attribute("update_window_dims"))
         zero = tuple(IndexExpr.of(0) for _ in index)
         starts = accesses(self.update, zero)[1].index  # 0 - start in each dimension
         return tuple(expr - start for expr, start in zip(index, starts, strict=True))
@@ -79,16 +88,17 @@ class Section:
                 yield body.results[leaf], place, value
 
 
-def sections(body: KernelBody, *, parts: bool) -> list[Section]:
+def sections(body: KernelBody, *, parts: bool, atomics: bool = False) -> list[Section]:
     """Divides the kernel's roots into sections. Roots of one shape share a section; each in-place update has its own.
 
-    With `parts`, each operand of a concatenation is a section, too.
+    With `parts`, each operand of a concatenation is a section, too. With `atomics`, the updates of a scatter to its
+    whole operand may be a section that accumulates.
     """
     found: dict[Hashable, Section] = {}
     leaf = 0
     for root in body.roots:
         count = sum(1 for _ in root.shape.leaves())
-        for key, section in _sections_of(body, root, list(range(leaf, leaf + count)), parts):
+        for key, section in _sections_of(body, root, list(range(leaf, leaf + count)), parts, atomics):
             known = found.setdefault(key, section)
             if known is not section:
                 known.roots.extend(section.roots)
@@ -97,7 +107,7 @@ def sections(body: KernelBody, *, parts: bool) -> list[Section]:
 
 
 def _sections_of(
-    body: KernelBody, root: HloInstruction, leaves: list[int], parts: bool
+    body: KernelBody, root: HloInstruction, leaves: list[int], parts: bool, atomics: bool
 ) -> Iterator[tuple[Hashable, Section]]:
     shape = next(root.shape.leaves())
     if any(leaf.dimensions != shape.dimensions for leaf in root.shape.leaves()):
@@ -108,10 +118,9 @@ def _sections_of(
             hint="decompose the instruction in the target's passes",
         )
     row_major = shape.layout is None or shape.layout.is_row_major
-    in_place = root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and row_major
-    if in_place and (leaves[0], body.operand_leaf(root.operand(0))) in body.aliasing:
-        update = root.operand(1)
-        yield root, Section(update.shape.without_layout(), shape, [(update, leaves)], update=root)
+    updates = _updates(body, root, atomics) if row_major else None
+    if updates is not None and (leaves[0], body.operand_leaf(root.operand(0))) in body.aliasing:
+        yield root, Section(updates.shape.without_layout(), shape, [(updates, leaves)], update=root)
         return
     if root.opcode == Opcode.CONCATENATE and row_major and parts and len(root.operands) <= _MOST_PARTS:
         (axis,) = root.attribute("dimensions")
@@ -122,6 +131,17 @@ def _sections_of(
             start[axis] += operand.shape.dimensions[axis]
         return
     yield (shape.dimensions, tuple(shape.minor_to_major())), Section(shape, shape, [(root, leaves)])
+
+
+def _updates(body: KernelBody, root: HloInstruction, atomics: bool) -> HloInstruction | None:
+    """Returns what a root that updates its operand stores there, or combines with all of it by atomics."""
+    if root.opcode == Opcode.DYNAMIC_UPDATE_SLICE:
+        return root.operand(1)
+    if not atomics or root.opcode != Opcode.SCATTER or root.attribute("scatter_dims_to_operand_dims"):
+        return None
+    windows = ScatterWindows(root, body.parallel)
+    is_whole = tuple(windows.window) == tuple(windows.dims)
+    return windows.updates[0] if is_whole and windows.commutes(floats=body.abi.atomic_floats) else None
 
 
 def planned(section: Section, number: int) -> loop_plan.Section:
