@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
+_TRIES = 300
+"""The most rows that are looked at for one with two numbers that the rows before lack."""
+
 
 def covering_rows(
     counts: Sequence[int], possible: Callable[[Sequence[int]], bool] = lambda row: True
@@ -16,18 +19,25 @@ def covering_rows(
 
     Args:
         counts: how many values each axis has.
-        possible: whether there may be such a row. The rows end before one that would have no new pair, so two numbers
-            that few possible rows have may be in none.
+        possible: whether there may be such a row. Two numbers that very few possible rows have may be in none.
     """
     starts = [0, *itertools.accumulate(counts)]  # the values of all axes are numbered one after another
-    orders = [list(range(*ends)) for ends in itertools.pairwise(starts)]
+    values = [range(*ends) for ends in itertools.pairwise(starts)]
+    orders = [list(each) for each in values]
     met = [0] * starts[-1]  # for each value the values that it met, as bits
     uses = [0] * starts[-1]
 
-    def completed(row: list[int]) -> list[int] | None:
+    tries = 0
+
+    def completed(row: list[int], wanted: Sequence[int] = ()) -> list[int] | None:
+        """Returns the first possible row that begins so and has the wanted values, if a few tries find one."""
+        nonlocal tries
         axis = len(row)
         if axis == len(counts):
+            tries += 1
             return row if possible(numbers(row)) else None
+        if wanted and tries >= _TRIES:
+            return None
         before = (1 << starts[axis]) - 1
         together = sum(1 << value for value in row)
 
@@ -38,19 +48,29 @@ def covering_rows(
             return -gain, later, -uses[value], -(known & before).bit_count()
 
         orders[axis].sort(key=rank)  # values of equal rank stay in the order that they had for the row before
-        return next((found for value in orders[axis] if (found := completed([*row, value])) is not None), None)
+        chosen = [value for value in orders[axis] if value in wanted] or orders[axis]
+        return next((found for value in chosen if (found := completed([*row, value], wanted)) is not None), None)
 
     def numbers(row: Sequence[int]) -> list[int]:
         return [value - start for value, start in zip(row, starts, strict=False)]
 
-    missing = sum(a * b for a, b in itertools.combinations(counts, 2))
-    while missing and (row := completed([])) is not None:
+    def gain(row: Sequence[int]) -> int:
         together = sum(1 << value for value in row)
-        gain = sum((together & ~met[value]).bit_count() - 1 for value in row) // 2
-        if not gain:
-            return
-        missing -= gain
+        return sum((together & ~met[value]).bit_count() - 1 for value in row) // 2
+
+    def taken(row: Sequence[int]) -> list[int]:
+        together = sum(1 << value for value in row)
         for value in row:
             met[value] |= together & ~(1 << value)
             uses[value] += 1
-        yield numbers(row)
+        return numbers(row)
+
+    missing = sum(a * b for a, b in itertools.combinations(counts, 2))
+    while missing and (row := completed([])) is not None and gain(row):
+        missing -= gain(row)
+        yield taken(row)
+    pairs = itertools.chain.from_iterable(itertools.product(*two) for two in itertools.combinations(values, 2))
+    for one, other in pairs if missing else ():
+        tries = 0
+        if not met[one] >> other & 1 and (row := completed([], (one, other))) is not None:
+            yield taken(row)

@@ -38,5 +38,16 @@ def test_rows_that_are_not_possible_are_left_out() -> None:
     assert _pairs(rows) == _pairs([row for row in itertools.product(*map(range, counts)) if possible(row)])
 
 
+def test_pairs_that_no_greedy_row_has_are_in_rows_of_their_own() -> None:
+    """One value goes with another one of a later axis alone."""
+    counts = (3, 4, 3, 2)
+
+    def possible(row: Sequence[int]) -> bool:
+        return row[0] != 2 or row[1] == 3 or (row[3] == 1 and row[2] == 2)
+
+    rows = list(covering_rows(counts, possible))
+    assert _pairs(rows) == _pairs([row for row in itertools.product(*map(range, counts)) if possible(row)])
+
+
 def test_there_may_be_no_possible_row() -> None:
     assert not list(covering_rows((2, 2), lambda row: False))
