@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xla_backend_gpu.driver import Driver, Function, LaunchArguments, Places
-from xla_backend_gpu.emulator import Counters, EmulatorFault, Memory
+from xla_backend_gpu.emulator import Counters, EmulatorFault, Memory, warn_of_leaks
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
 from xla_core.errors import InternalError, XlaError
@@ -72,6 +73,7 @@ class EmulatedDriver(Driver):
         self.counters = Counters()
         self.observer: LaunchObserver | None = None
         self._counting = threading.Lock()
+        self._leaks: weakref.finalize[..., EmulatedDriver] | None = None
         self._description = DeviceDescription(
             name="emulated GPU",
             vendor="xla-core",
@@ -193,7 +195,11 @@ class EmulatedDriver(Driver):
         stream.enqueue(run, name=name)  # the device outlives what the library refuses
 
     def close(self) -> None:
+        """Closes the device. What is in use may be freed later, but a warning tells what isn't before this is gone."""
         self.close_blas()
+        if self._leaks is None:
+            self._leaks = weakref.finalize(self, _warn_of_leaks, self._description.name, self.memory)
+            self._leaks.atexit = False  # the interpreter's own objects use memory to its end
 
     # -- events ------------------------------------------------------------------------------------------------------
 
@@ -221,6 +227,10 @@ class EmulatedDriver(Driver):
 
         module = Module(ptx, engine=engine)
         return {name: Function(name, _Loaded(module)) for name in module.kernels}
+
+
+def _warn_of_leaks(device: str, memory: Memory) -> None:
+    warn_of_leaks(device, memory.allocations())
 
 
 def _copy_time(size: int) -> float:

@@ -236,6 +236,7 @@ def test_all_work_on_a_lost_device_fails_with_the_first_failure() -> None:
     assert all(event.synchronize(60) for event in events)
     assert isinstance(driver.lost, EmulatorFault)
     assert [event.error for event in events] == [driver.lost, driver.lost]
+    executor.deallocate(memory)
     stream.close()
     other.close()
     executor.close()

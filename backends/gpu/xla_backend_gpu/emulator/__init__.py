@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_backend_gpu.emulator.counters import SECTOR_BYTES, Counters
 from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
+from xla_backend_gpu.emulator.leaks import MemoryLeakWarning, warn_of_leaks
 from xla_backend_gpu.emulator.memory import Memory
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ __all__ = [
     "FaultKind",
     "KernelInfo",
     "Memory",
+    "MemoryLeakWarning",
     "Module",
     "Parameter",
+    "warn_of_leaks",
 ]
 
 

@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
+from xla_backend_gpu.emulator.leaks import Call, calls_outside
 from xla_core.errors import InvalidArgumentError
 
 _PAGE = 4096
@@ -36,6 +37,7 @@ class Memory:
         self._lock = threading.Lock()
         self._starts: list[int] = []  # of allocated blocks, in order; offsets from the base
         self._ends: list[int] = []
+        self._calls: dict[int, tuple[Call, ...]] = {}  # that allocated the block at an offset
         self._written = 0  # the offset behind the last byte that may have been written
         self._full = 0  # no gap before the block of this number has room for another block
         self._bounds: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
@@ -56,6 +58,7 @@ class Memory:
                     self._skip_full_gaps()
                     if self.tracks_initialization:  # memory that was never written keeps its unused pages
                         self.initialized[first : min(first + size, self._written)] = False
+                        self._calls[first] = calls_outside()
                     return self.base + first
         return None
 
@@ -79,6 +82,7 @@ class Memory:
             if position == len(self._starts) or self._starts[position] != offset:
                 raise InvalidArgumentError(f"no block of the emulated memory starts at {address:#x}")
             del self._starts[position], self._ends[position]
+            self._calls.pop(offset, None)
             self._full = min(self._full, position)
             self._bounds = None
 
@@ -86,6 +90,13 @@ class Memory:
         """Returns (address, size) of every allocated block, in order."""
         with self._lock:
             return [(self.base + s, e - s) for s, e in zip(self._starts, self._ends, strict=True)]
+
+    def allocations(self) -> list[tuple[int, int, tuple[Call, ...]]]:
+        """Returns (address, size, the calls that allocated it) of every block, in order.
+
+        The calls are those of `calls_outside`, and none where initialization isn't tracked.
+        """
+        return [(address, size, self._calls.get(address - self.base, ())) for address, size in self.blocks()]
 
     def bounds(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """Returns the start addresses and the end addresses of all blocks, in order."""
