@@ -1,6 +1,7 @@
-"""Programs that differ from a pattern in one number, in one dimension, or in the order of two operands.
+"""Programs that differ from a pattern in one number, one dimension, the order of two operands, or one more result.
 
-A pass that looks for a pattern may not look at all of its parts, so each part is changed by itself.
+A pass that looks for a pattern may not look at all of its parts, so each part is changed by itself. It may also not see
+that something else reads a value that it computes no more, or changes, so each value is a result by itself.
 """
 
 from __future__ import annotations
@@ -22,6 +23,26 @@ def variations(pattern: HloModule) -> dict[str, HloModule]:
             module = pattern.clone()
             change(next(i for i in module.entry.instructions if i.name == instruction.name))
             made[f"{said} in {instruction.name}"] = module
+    return made
+
+
+def readings(pattern: HloModule, which: slice = slice(None)) -> dict[str, HloModule]:
+    """Returns programs by the value within the pattern that is a result, too.
+
+    Args:
+        which: which of the values.
+    """
+    made = {}
+    root = pattern.entry.root
+    known = [root, *(root.operands if root.opcode is Opcode.TUPLE else ())]
+    within = [i for i in pattern.entry.post_order() if i.operands and i.shape.is_array and i not in known]
+    for instruction in within[which]:
+        module = pattern.clone()
+        entry = module.entry
+        results = entry.root.operands if entry.root.opcode is Opcode.TUPLE else (entry.root,)
+        value = next(i for i in entry.instructions if i.name == instruction.name)
+        entry.set_root(entry.add(Opcode.TUPLE, *results, value))
+        made[f"{instruction.name} as another result"] = module
     return made
 
 

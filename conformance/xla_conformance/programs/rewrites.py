@@ -25,7 +25,7 @@ __all__ = ["KINDS", "Rewritten", "rewritten"]
 
 KINDS = (
     *("floats", "functions", "integers", "conversions", "choices", "movement", "places", "reductions", "products"),
-    *("orders", "control", "combiners", "fusions", "lifetimes"),
+    *("orders", "control", "combiners", "fusions", "lifetimes", "constants"),
 )
 
 _NORMALIZED = (Opcode.BATCH_NORM_INFERENCE, Opcode.BATCH_NORM_TRAINING)
@@ -40,8 +40,13 @@ class Rewritten:
     name: str
     text: str
 
-    def module(self) -> HloModule:
+    @functools.cached_property
+    def _module(self) -> HloModule:
         return parse(self.text, file=self.name)
+
+    def module(self) -> HloModule:
+        """Returns the program, which is to stay as it is."""
+        return self._module
 
     def arguments(self, seed: int) -> list[np.ndarray]:
         """Values by the parameters' names.
@@ -56,11 +61,11 @@ class Rewritten:
             _place(random, seed + number + p.parameter_number, p.shape)
             if p.name in _PLACES and not p.shape.rank
             else _array(random, p.name, p.shape)
-            for p in self.module().entry.parameters
+            for p in self._module.entry.parameters
         ]
 
     def expected(self, arguments: list[np.ndarray]) -> list[Expected]:
-        module = self.module()
+        module = self._module
         results = [np.asarray(result) for result in evaluate(module, *arguments)]
         instructions = [i for c in module.computations for i in c.instructions if i.shape.is_array or i.operands]
         if not any(i.opcode in _NORMALIZED or _is_inexact(i.opcode, i.shape) for i in instructions):

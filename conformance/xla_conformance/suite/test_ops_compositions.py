@@ -7,8 +7,9 @@ one kernel. Each op may be right alone.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -22,13 +23,18 @@ from xla_conformance.ops.executions import before_for, device_for, run
 from xla_conformance.ops.joint import join
 from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
 from xla_conformance.ops.twins import Twins, groups, twins
-from xla_conformance.ops.variations import variations
+from xla_conformance.ops.variations import readings, variations
+from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
+from xla_conformance.programs.loops import loops
 from xla_conformance.programs.rewrites import KINDS, Rewritten, rewritten
+from xla_conformance.programs.structures import branches, states
 from xla_core import Client, evaluate
-from xla_core.hlo import Tolerance
+from xla_core.hlo import HloModule, Tolerance
 from xla_core.target import TargetConfig
 
 _TOLERANCE = Tolerance(rtol=1e-5, atol=1e-5)
+_READ = 3
+"""In the quick profile, one of so many values within each pattern is a result, too."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -100,19 +106,31 @@ _VARIED = {r.name: found for r in RESEMBLANCES if (found := variations(r.program
 @pytest.mark.promise("compiler.run-backend")
 @pytest.mark.parametrize("name", _VARIED, ids=lambda name: name.replace(" ", "-"))
 def test_a_pattern_with_one_change(client: Client, name: str, seed: int) -> None:
-    """All programs of a pattern are one, in which each has arguments of its own."""
-    arguments = next(r for r in RESEMBLANCES if r.name == name).arguments(seed)
-    whole = join([Placed(module, arguments, Context()) for module in _VARIED[name].values()])
+    _require_patterns(client, {name: _VARIED[name]}, seed)
+
+
+@pytest.mark.promise("compiler.run-backend")
+def test_a_pattern_of_which_more_is_read(client: Client, seed: int, request: pytest.FixtureRequest) -> None:
+    every = request.config.getoption("xla_profile") != "quick"
+    which = slice(None) if every else slice(seed % _READ, None, _READ)
+    _require_patterns(client, {r.name: readings(r.programs()[""], which) for r in RESEMBLANCES}, seed)
+
+
+def _require_patterns(client: Client, patterns: Mapping[str, Mapping[str, HloModule]], seed: int) -> None:
+    """All programs of the patterns are one, in which each has arguments of its own."""
+    arguments = {r.name: r.arguments(seed) for r in RESEMBLANCES if r.name in patterns}
+    programs = [(name, instead, m) for name, some in patterns.items() for instead, m in some.items()]
+    whole = join([Placed(module, arguments[name], Context()) for name, _, module in programs])
     rest = [np.asarray(r) for r in client.compile(whole.module)(*whole.arguments)]
-    for instead, module in _VARIED[name].items():
-        expected = [np.asarray(r) for r in evaluate(module, *arguments)]
+    for name, instead, module in programs:
+        expected = [np.asarray(r) for r in evaluate(module, *arguments[name])]
         mine, rest = rest[: len(expected)], rest[len(expected) :]
         require_equal(
             f"What looks like {name!r}, but for {instead}, gives results of its own.",
             mine,
             expected,
             module=module,
-            arguments=arguments,
+            arguments=arguments[name],
             tolerances=[_TOLERANCE if e.dtype.kind == "f" else None for e in expected],
             promise="compiler.run-backend",
         )
@@ -142,6 +160,26 @@ _IN_LAYOUTS = {"movement", "places", "reductions", "products", "orders", "fusion
 def test_what_a_pass_may_rewrite(client: Client, target: TargetConfig, kind: str, context: Context, seed: int) -> None:
     """All programs of a kind are one; if that one is wrong or isn't supported, each runs alone."""
     _require_each(client, target, rewritten(kind), context, seed)
+
+
+_MADE: dict[str, Callable[..., Sequence[Rewritten]]] = {
+    "counters": loops,
+    "states": states,
+    "branches": branches,
+    **{f"constants-{t.value}": functools.partial(constant_operands, t) for t in CONSTANT_TYPES},
+}
+
+
+@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.parametrize("made", _MADE)
+def test_what_holds_for_most_programs(
+    client: Client, target: TargetConfig, made: str, seed: int, request: pytest.FixtureRequest
+) -> None:
+    """Counters, states, branches and constants of which all but one allow what a pass does."""
+    every = request.config.getoption("xla_profile") != "quick"
+    programs = _MADE[made](seed, every=every)
+    for context in (Context(level=2), Context(level=0)) if every else (Context(level=2),):
+        _require_each(client, target, programs, context, seed)
 
 
 @pytest.mark.promise("compiler.run-backend")

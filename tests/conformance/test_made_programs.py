@@ -1,0 +1,66 @@
+"""Programs of counters, states, branches and constants are valid, and have what a pass may overlook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from xla_conformance.ops.near_misses import RESEMBLANCES
+from xla_conformance.ops.variations import readings
+from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
+from xla_conformance.programs.loops import Counter, counters, loops
+from xla_conformance.programs.rewrites import Rewritten
+from xla_conformance.programs.structures import branches, states
+
+from xla_core import evaluate
+from xla_core.hlo import ElementType, verify
+
+_CONSTANTS = [program for t in CONSTANT_TYPES for program in constant_operands(t, 0, every=True)]
+_PROGRAMS = [*loops(0, every=True), *states(0, every=True), *branches(0, every=True), *_CONSTANTS]
+
+
+@pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.name)
+def test_programs_are_valid(program: Rewritten) -> None:
+    verify(program.module())
+    assert all(e.wrong(e.value).sum() == 0 for e in program.expected(program.arguments(0)))
+
+
+def test_a_counter_has_as_many_turns_as_its_loop() -> None:
+    unsigned = Counter(ElementType.U8, 254, 0, 1, "NE")
+    assert unsigned.turns() == 2
+    assert Counter(ElementType.S32, 0, 5, 2, "LT").turns() == 3
+    assert Counter(ElementType.S8, 0, 127, 1, "LE").turns() is None
+    for program, counter in zip(loops(1, every=True), counters(1), strict=True):
+        if "unread" not in program.name:
+            _, value = evaluate(program.module(), *program.arguments(0))
+            assert int(np.asarray(value)) == counter.wrapped(counter.start + (counter.turns() or 0) * counter.step)
+
+
+def test_each_direction_wraps_counts_down_and_passes_its_limit() -> None:
+    kinds = [counter.kind() for counter in counters(0)]
+    assert len(set(kinds)) == len(kinds) > 60
+    assert {kind[0] for kind in kinds} == {"LT", "LE", "GT", "GE", "NE", "EQ"}
+    assert {(kind[4], kind[5]) for kind in kinds if len(kind) > 2} == {(w, e) for w in (0, 1) for e in (0, 1)}
+
+
+@pytest.mark.parametrize("make", [loops, states, branches])
+def test_programs_depend_on_the_seed_alone(make: Callable[..., Sequence[Rewritten]]) -> None:
+    texts = [[program.text for program in make(seed, every=False)] for seed in (3, 3, 4)]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_each_op_has_constants_in_one_type_of_numbers_at_least() -> None:
+    some = [p.name.split()[0] for t in CONSTANT_TYPES for p in constant_operands(t, 1, every=False)]
+    assert set(some) == {program.name.split()[0] for program in _CONSTANTS}
+
+
+def test_each_value_within_a_pattern_is_a_result() -> None:
+    pattern = next(r for r in RESEMBLANCES if r.name == "softmax").programs()[""]
+    every = readings(pattern)
+    assert len(every) == 6
+    for module in every.values():
+        verify(module)
+        assert len(module.result_shape.tuple_shapes) == 2
+    parts = [readings(pattern, slice(n, None, 3)) for n in range(3)]
+    assert {name for part in parts for name in part} == set(every)
