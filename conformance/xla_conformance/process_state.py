@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import decimal
 import faulthandler
-import gc
 import locale
 import logging
 import multiprocessing
@@ -25,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xla_conformance.invariants import floating_point_environment
+from xla_conformance.invariants import QUICK_STATE
 from xla_conformance.native_state import native_handlers, native_variables
 
 
@@ -95,9 +93,9 @@ def _thread_name() -> str:
 
 
 STATE: Mapping[str, Callable[[], object]] = {
+    **QUICK_STATE,
     "environment variables": lambda: dict(os.environ),
     "environment variables in native code": native_variables,
-    "the working directory": os.getcwd,
     "the umask": _umask,
     "the limits of resources": _limits,
     "the processors that the process may use": lambda: getattr(os, "sched_getaffinity", lambda _: ())(0),
@@ -120,21 +118,13 @@ STATE: Mapping[str, Callable[[], object]] = {
         id(f) for f in (*sys.meta_path, *sys.path_hooks) if _package_of(f) not in _FINDERS
     ],
     "the flags of dlopen": lambda: sys.getdlopenflags(),
-    "the size of threads' stacks": threading.stack_size,
-    "the recursion limit": sys.getrecursionlimit,
-    "the switch interval of threads": sys.getswitchinterval,
-    "the garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
-    "the trace function": lambda: (sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()),
     "the fault handler": faulthandler.is_enabled,
     "whether allocations of memory are traced": tracemalloc.is_tracing,
     "the name of the process in the system": _thread_name,
     "the file that signals are written to": _wakeup_file,
     "the locale": lambda: locale.setlocale(locale.LC_ALL),
-    "how numbers are rounded": floating_point_environment,
-    "decimal's context": lambda: repr(decimal.getcontext()),
     "the state of random": random.getstate,
     "the state of numpy.random": lambda: repr([np.asarray(part).tobytes() for part in np.random.get_state()]),
-    "numpy's error state": lambda: (np.geterr(), np.geterrcall()),
     "numpy's print options": lambda: repr(np.get_printoptions()),
     "the timeout of sockets": socket.getdefaulttimeout,
     "the time zone": lambda: (time.localtime(0).tm_zone, time.localtime(0).tm_gmtoff, time.tzname),

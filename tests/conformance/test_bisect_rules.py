@@ -24,7 +24,7 @@ def instructions(opcode: Opcode) -> Iterator[tuple[HloInstruction, tuple[Value, 
         for form in forms(OPS[opcode], element_type):
             if form.scalars or form.constant is not None:
                 continue
-            case = ValueCase(form, ALONE, 0, is_large=False)
+            case = ValueCase(form, ALONE, 0, least=0)
             with np.errstate(all="ignore"):  # converting special values overflows
                 (arguments,) = case.arguments()
             root = case.module().entry.root

@@ -40,14 +40,17 @@ from xla_core.hlo import (
 _T = ElementType
 
 
+_MANY, _MILLION = 1 << 16, 1 << 20
+
+
 @dataclasses.dataclass(frozen=True)
 class ValueCase:
-    """A form of an op in a context, with operands in which special values meet."""
+    """A form of an op in a context, with operands in which special values meet, of more than `least` elements."""
 
     form: Form
     context: Context
     seed: int
-    is_large: bool = True
+    least: int = _MANY
 
     @property
     def opcode(self) -> Opcode:
@@ -65,7 +68,9 @@ class ValueCase:
 
     @property
     def name(self) -> str:
-        return "-".join(str(p) for p in (self.opcode, self.element_type, self.form.variant, self.context) if str(p))
+        count = "million" if self.least == _MILLION else ""
+        parts = (self.opcode, self.element_type, self.form.variant, count, self.context)
+        return "-".join(str(p) for p in parts if str(p))
 
     @property
     def rule(self) -> Rule:
@@ -126,7 +131,7 @@ class ValueCase:
 
     @property
     def _data(self) -> _Data:
-        return _data(self.form, self.context.layouts == "mixed", self.seed, self.is_large)
+        return _data(self.form, self.context.layouts == "mixed", self.seed, self.least)
 
     def without(self, held: Container[ElementType]) -> ValueCase | None:
         """Returns the part of the case for a device that holds only some element types."""
@@ -141,14 +146,14 @@ class _Data:
 
 
 @functools.lru_cache(8)
-def _data(form: Form, square: bool, seed: int, is_large: bool) -> _Data:
+def _data(form: Form, square: bool, seed: int, least: int) -> _Data:
     """Returns the operands of a form: flat, or with as many rows as columns."""
     random = np.random.default_rng([seed, zlib.crc32(f"{form.opcode} {form.operands} {form.variant}".encode())])
     arrays = [i for i in range(len(form.operands)) if i not in form.scalars and i != form.constant]
     inner, _ = form.shapes((1,))
     columns = inner[1:]
-    given = _operands(form, [form.operands[i] for i in arrays], random, (1 << 16) * is_large)
-    rows = -(-max(len(given[0]), ((1 << 16) + 1) * is_large) // math.prod(columns))
+    given = _operands(form, [form.operands[i] for i in arrays], random, min(least, _MANY))
+    rows = -(-max(len(given[0]), least + 1) // math.prod(columns))
     side = math.isqrt(rows - 1) + 1 | 1
     dimensions = (side, side) if square else (rows | 1,)
     missing = math.prod(dimensions) * math.prod(columns) - len(given[0])
@@ -241,6 +246,8 @@ def value_cases(*, seed: int = 0, every_type: bool = False, opcodes: Iterable[Op
         op = OPS[opcode]
         if op.is_elementwise and isinstance(op.arity, int) and opcode is not Opcode.COPY:
             yield from _cases_of(op, seed, every_type)
+            if every_type:
+                yield from _cases_of_a_million(op, seed)
 
 
 def _cases_of(op: OpDef, seed: int, every_type: bool) -> Iterator[ValueCase]:
@@ -262,14 +269,24 @@ def _cases_of(op: OpDef, seed: int, every_type: bool) -> Iterator[ValueCase]:
                 is_further = form.constant is not None and not (every_type or first)  # small, and in one context
                 contexts = _contexts(form, number, (len(CONTEXTS) if first else 2) if every_type else 1 + first)
                 for context in contexts[:1] if is_further else contexts:
-                    yield ValueCase(dataclasses.replace(form, repeats=True), context, seed, is_large=not is_further)
+                    least = 0 if is_further else _MANY
+                    yield ValueCase(dataclasses.replace(form, repeats=True), context, seed, least)
                 number += not is_further
             first = False
             kinds.add(group[0].is_integral)
         for some in accepted[len(whole) :]:
             for form in _plain(some, turned=None if len(group) == 2 else number):
-                yield ValueCase(form, _alone(number), seed, is_large=len(group) == 2)
+                yield ValueCase(form, _alone(number), seed, _MANY if len(group) == 2 else 0)
                 number += 1
+
+
+def _cases_of_a_million(op: OpDef, seed: int) -> Iterator[ValueCase]:
+    """Yields a case of more than a million elements, in the first type that the op has: devices divide such work."""
+    for group in _OPERAND_GROUPS:
+        plain = [form for t in group for form in _plain(list(forms(op, t, every_pair=False)), turned=0)]
+        if plain:
+            yield ValueCase(plain[0], ALONE, seed, _MILLION)
+            return
 
 
 def _plain(some: Sequence[Form], turned: int | None) -> Iterator[Form]:

@@ -159,6 +159,20 @@ def numbers(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return values
 
 
+def tied(fill: Fill) -> Fill:
+    """Makes arrays as `fill` does, with its least, its middle and its largest element in half of the places."""
+
+    def made(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        values = fill(shape, random)
+        if not values.size:
+            return values
+        order = np.argsort(values.reshape(-1).astype(np.float64), kind="stable")
+        few = values.reshape(-1)[order[[0, len(order) // 2, -1]]]
+        return np.where(random.random(values.shape) < 0.5, random.choice(few, values.shape), values)
+
+    return made
+
+
 def huge(shape: Shape, random: np.random.Generator) -> np.ndarray:
     """Makes an array of one number whose square is the first power of two beyond the type's range."""
     return np.full(shape.dimensions, 2.0 ** (1 << (shape.element_type.exponent_bits - 2))).astype(shape.dtype)

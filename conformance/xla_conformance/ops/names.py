@@ -31,4 +31,4 @@ def _of_domains(opcode: Opcode) -> Iterator[str]:
 def words_of_value_cases(opcode: Opcode) -> str:
     """Returns the words in the names of an op's cases of special values, in lower case."""
     values = [value for attribute in OPS[opcode].attributes.values() for value in attribute.values]
-    return " ".join([_EACH, "to scalar constant", *values]).lower()
+    return " ".join([_EACH, "to scalar constant million", *values]).lower()

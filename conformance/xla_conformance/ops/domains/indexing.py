@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -175,6 +176,10 @@ def _places(size: int, count: int, *, distinct: bool) -> Fill:
     return fill
 
 
+def _in_order(places: Fill) -> Fill:
+    return lambda shape, random: np.sort(places(shape, random), axis=0)
+
+
 def _usual_indices(p: Program, turn: int, count: int, fill: Fill) -> HloInstruction:
     """Adds indices of rows for `index_vector_dim` 1: vectors of one element, or scalars, by turns."""
     element = (ElementType.S32, ElementType.S64, ElementType.U32)[turn % 3]
@@ -194,10 +199,13 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
         name = known_reducer(name, p.type) if is_known else name
         fill = fill_of(name, p.type, 1 + count, ends=True) if is_known else patterns
         operand, updates = p.parameter((c.size, *row), fill=fill), p.shape((count, *row))
-        indices = _usual_indices(p, number + 2 * c.size, count, _places(c.size, count, distinct=not is_known))
+        places = _places(c.size, count, distinct=not is_known)
+        is_sorted = number % 4 in (2, 3)  # which doesn't say that no index is there twice
+        indices = _usual_indices(p, number + 2 * c.size, count, _in_order(places) if is_sorted else places)
         made = reducer(p, name, p.type) if is_known else _replacing(p, [p.type])
         attributes: dict[str, Any] = {"update_window_dims": (1,) if row else (), "inserted_window_dims": (0,)}
         attributes |= {"scatter_dims_to_operand_dims": (0,), "index_vector_dim": 1, "unique_indices": not is_known}
+        attributes["indices_are_sorted"] = is_sorted
         given = p.parameter(updates.dimensions, fill=fill)
         results.append(p.add(Opcode.SCATTER, operand, indices, given, to_apply=made, **attributes))
     return p.add(Opcode.TUPLE, *results)
@@ -214,6 +222,84 @@ def _usual_gather(p: Program, c: Choice) -> HloInstruction:
         attributes: dict[str, Any] = {"offset_dims": (1,) if row else (), "collapsed_slice_dims": (0,)}
         attributes |= {"start_index_map": (0,), "index_vector_dim": 1, "slice_sizes": (1, *row)}
         results.append(p.add(Opcode.GATHER, operand, indices, **attributes))
+    return p.add(Opcode.TUPLE, *results)
+
+
+_WINDOWS = (((), ()), ((7,), (3,)))
+"""The other dimensions of an array, and how much of each a window takes."""
+
+
+def _window_places(sizes: Sequence[int], taken: Sequence[int], *, apart: bool) -> Fill:
+    """Makes the starts of windows: inside, and partly or wholly in front of and behind the array.
+
+    Windows that are apart don't overlap: each is a cell of a grid, or at a place of its own behind the last one.
+    """
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        count = shape.dimensions[0]
+        cells = [size // part for size, part in zip(sizes, taken, strict=True)]
+        picked = random.permutation(np.resize(random.permutation(math.prod(cells)), count))
+        inside: np.ndarray = np.stack(np.unravel_index(picked, cells), -1) * np.array(taken)
+        if apart:
+            _, first = np.unique(picked, return_index=True)
+            behind = np.setdiff1d(np.arange(count), first[first % 5 != 2])
+            inside[behind] = np.array(sizes) - np.array(taken) + 1
+            inside[behind, 0] += np.arange(len(behind))
+            return inside.astype(shape.dtype)
+        least = 0 if shape.element_type.is_unsigned else -2
+        around = np.stack([random.integers(least, size + 2, count) for size in sizes], -1)
+        return np.where(np.arange(count)[:, None] % 3 == 0, inside, around).astype(shape.dtype)
+
+    return fill
+
+
+@domain(Opcode.SCATTER, variant="windows", rule=EQUAL, sizes=_LENGTHS, empty=(), places=("minor",))
+def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
+    """Windows whose dimensions all stay, at places that indices name in full. Passes bring scatters into this form."""
+    results = []
+    for turn, (name, (rest, part)) in enumerate(itertools.product(("replace", "add", "maximum"), _WINDOWS)):
+        sizes, taken, count = (c.size, *rest), (2, *part), c.size // 2 + 3
+        name = name if name == "replace" else known_reducer(name, p.type)
+        made = _replacing(p, [p.type]) if name == "replace" else reducer(p, name, p.type)
+        fill = patterns if name == "replace" else fill_of(name, p.type, 1 + count)
+        element = (ElementType.S32, ElementType.S64)[(turn + c.size) % 2]
+        places = _window_places(sizes, taken, apart=name == "replace")
+        results.append(
+            p.add(
+                Opcode.SCATTER,
+                p.parameter(sizes, fill=fill),
+                p.parameter((count, len(sizes)), element, places),
+                p.parameter((count, *taken), fill=fill),
+                to_apply=made,
+                update_window_dims=tuple(range(1, 1 + len(sizes))),
+                inserted_window_dims=(),
+                scatter_dims_to_operand_dims=tuple(range(len(sizes))),
+                index_vector_dim=1,
+                unique_indices=name == "replace",
+            )
+        )
+    return p.add(Opcode.TUPLE, *results)
+
+
+@domain(Opcode.GATHER, variant="windows", sizes=_LENGTHS, empty=(), places=("minor",))
+def _gathered_windows(p: Program, c: Choice) -> HloInstruction:
+    """The same for gathers, which move a window that is partly outside inside."""
+    results = []
+    for turn, (rest, part) in enumerate(_WINDOWS):
+        sizes, taken, count = (c.size, *rest), (2, *part), c.size // 2 + 3
+        element = (ElementType.S32, ElementType.S64, ElementType.U32)[(turn + c.size) % 3]
+        results.append(
+            p.add(
+                Opcode.GATHER,
+                p.parameter(sizes),
+                p.parameter((count, len(sizes)), element, _window_places(sizes, taken, apart=False)),
+                offset_dims=tuple(range(1, 1 + len(sizes))),
+                collapsed_slice_dims=(),
+                start_index_map=tuple(range(len(sizes))),
+                index_vector_dim=1,
+                slice_sizes=taken,
+            )
+        )
     return p.add(Opcode.TUPLE, *results)
 
 

@@ -106,6 +106,24 @@ def _gram(p: Program, c: Choice) -> HloInstruction:
 
 @domain(
     Opcode.DOT,
+    variant="ends",
+    rule=EQUAL,
+    types=[t for t in _TYPES if t.is_integral and t.bit_width <= 16],
+    sizes=(SIZES[0], SIZES[1], SIZES[2]),
+    empty=(),
+    places=("minor",),
+)
+def _ends(p: Program, c: Choice) -> HloInstruction:
+    """Wide sums of products of the ends of a narrow type's range, of which each pair goes beyond twice its width."""
+    made = result_type("wider", p.type)
+    lhs, rhs = (with_ends(fill) for fill in factors(c.size, made))
+    operands = p.parameter((5, c.size), fill=lhs), p.parameter((c.size, 9), fill=rhs)
+    dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    return p.add(Opcode.DOT, *operands, shape=p.shape((5, 9), made), **dims)
+
+
+@domain(
+    Opcode.DOT,
     variant="overflow",
     rule=EQUAL,
     types=[t for t in _TYPES if t.is_floating and t.has_infinity],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.fills import exactly, with_ends
+from xla_conformance.ops.fills import exactly, tied, with_ends
 from xla_conformance.ops.kinds import KINDS, beside_identity, identity, of_kind, rows
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import (
@@ -24,7 +25,7 @@ from xla_conformance.ops.reducers import (
     wider,
 )
 from xla_conformance.ops.sizes import SIZES, SMALL, dimensions, position
-from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, WindowDimension
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Window, WindowDimension
 
 WINDOW_AXES: dict[str, Any] = {
     "window": (2, 1, 3, 5, "half", "all"),
@@ -217,14 +218,59 @@ def _select_and_scatter(p: Program, c: Choice) -> HloInstruction:
     count = math.prod(-(-w.size // w.stride) + 1 for w in window)
     name = known_reducer(c.scatter, p.type)
     fill = fill_of(name, p.type, 1 + count)
-    operand = p.parameter(sizes, fill=fill_of("maximum", p.type, 1))
+    operand = p.parameter(sizes, fill=tied(fill_of("maximum", p.type, 1)))
     outputs = [w.output_size(n) for w, n in zip(window, sizes, strict=True)]
     source = p.parameter(outputs, fill=with_ends(fill) if c.ends else fill)
 
-    def chooses(made: HloComputation, a: HloInstruction, b: HloInstruction) -> HloInstruction:
-        return made.add(Opcode.COMPARE, a, b, direction=c.select)
+    return _select_and_scatter_of(p, operand, source, p.parameter(fill=fill), window, c.select, name)
 
-    select = p.computation("chooses", [p.type, p.type], chooses)
-    start = p.parameter(fill=fill)
-    scatter = reducer(p, name, p.type)
-    return p.add(Opcode.SELECT_AND_SCATTER, operand, source, start, window=window, select=select, scatter=scatter)
+
+_POOLS = (
+    WindowDimension(size=2, stride=2),
+    WindowDimension(size=3, stride=2),
+    WindowDimension(size=3, stride=1, padding_low=1, padding_high=1),
+)
+
+
+@domain(
+    Opcode.SELECT_AND_SCATTER,
+    variant="usual",
+    rule=EQUAL,
+    types=[t for t in ElementType if t.is_array and t.has_zero and not t.is_complex],
+    sizes=(Group(*SIZES[0], *SIZES[1]), SIZES[2], SIZES[3]),
+    empty=(),
+    places=("minor",),
+)
+def _usual_select_and_scatter(p: Program, c: Choice) -> HloInstruction:
+    """The gradients of pools of the largest element: of rows, and of images with and without other dimensions."""
+    results = []
+    for pool, rank in itertools.product(_POOLS, (1, 2, 4)):
+        rest = (9,) if rank > 1 else ()
+        sizes, window = (max(c.size, 3), *rest), (pool,) * min(rank, 2)
+        if rank == 4:
+            sizes, window = (1, *sizes, 2), (WindowDimension(), *window, WindowDimension())
+        name = known_reducer("add", p.type)
+        fill = fill_of(name, p.type, 1 + 3 ** len(window))
+        outputs = [w.output_size(n) for w, n in zip(window, sizes, strict=True)]
+        operand = p.parameter(sizes, fill=tied(fill_of("maximum", p.type, 1)))
+        source = p.parameter(outputs, fill=fill)
+        results.append(_select_and_scatter_of(p, operand, source, p.parameter(fill=fill), window, "GE", name))
+    return p.add(Opcode.TUPLE, *results)
+
+
+def _select_and_scatter_of(
+    p: Program,
+    operand: HloInstruction,
+    source: HloInstruction,
+    start: HloInstruction,
+    window: Window,
+    direction: str,
+    name: str,
+) -> HloInstruction:
+    def chooses(made: HloComputation, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+        return made.add(Opcode.COMPARE, a, b, direction=direction)
+
+    select, scatter = p.computation("chooses", [p.type, p.type], chooses), reducer(p, name, p.type)
+    return p.add(
+        Opcode.SELECT_AND_SCATTER, operand, source, start, window=tuple(window), select=select, scatter=scatter
+    )

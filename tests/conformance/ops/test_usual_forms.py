@@ -1,0 +1,74 @@
+"""Cases of the forms that frameworks and passes make, and of many elements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_conformance.ops import OpCase, generate
+from xla_conformance.ops.elementwise import value_cases
+
+from xla_core.hlo import HloInstruction, Opcode
+
+
+def cases_of(opcode: Opcode, variant: str) -> list[OpCase]:
+    return [case for case in generate(opcodes=[opcode]) if f"-{variant}-" in case.name]
+
+
+def instructions(case: OpCase) -> list[HloInstruction]:
+    return [i for i in case.module().entry.instructions if i.opcode == case.opcode]
+
+
+def test_scattered_windows_are_also_partly_outside_and_stay_apart_where_they_replace() -> None:
+    found = set()
+    for case in cases_of(Opcode.SCATTER, "windows"):
+        arguments = case.arguments()
+        for scatter in instructions(case):
+            operand, indices, updates = scatter.operands
+            sizes, taken = operand.shape.dimensions, updates.shape.dimensions[1:]
+            starts = arguments[indices.parameter_number].astype(np.int64)
+            behind = (starts < sizes) & (starts + np.array(taken) > sizes)
+            inside = starts[np.all((starts >= 0) & (starts + np.array(taken) <= sizes), axis=1)]
+            found.add((len(sizes), bool(behind.any()), bool((starts < 0).any()), len(inside) > 0))
+            if scatter.attribute("unique_indices"):
+                assert len({tuple(row // taken) for row in inside}) == len(inside), case.name
+    assert {(rank, True, below, True) for rank in (1, 2) for below in (False, True)} <= found
+
+
+def test_scatters_of_sorted_indices_name_some_place_twice() -> None:
+    twice = False
+    for case in cases_of(Opcode.SCATTER, "usual"):
+        arguments = case.arguments()
+        for scatter in instructions(case):
+            places = arguments[scatter.operand(1).parameter_number].reshape(-1).astype(np.int64)
+            if scatter.attribute("indices_are_sorted"):
+                assert (np.diff(places) >= 0).all(), case.name
+                twice |= not scatter.attribute("unique_indices") and len(set(places)) < len(places)
+    assert twice
+
+
+@pytest.mark.parametrize("variant", ["usual", "rank"])
+def test_windows_of_a_pool_have_several_largest_elements(variant: str) -> None:
+    cases = [c for c in generate(opcodes=[Opcode.SELECT_AND_SCATTER]) if f"-f32-{variant}" in c.name]
+    arrays = [case.arguments()[0].reshape(-1) for case in cases]
+    tied = [np.sum(a == a.max()) for a in arrays if a.size > 20]
+    assert tied
+    assert np.mean(np.array(tied) > 1) > 0.9
+
+
+def test_sums_of_ends_have_two_neighbours_of_the_least_number() -> None:
+    for case in cases_of(Opcode.DOT, "ends"):
+        (dot,) = instructions(case)
+        lhs, rhs = (case.arguments()[o.parameter_number].astype(np.int64) for o in dot.operands)
+        if case.element_type.is_signed and lhs.shape[1] > 8:
+            least = case.element_type.integer_range[0]
+            both = (lhs[:, :, None] == least) & (rhs[None] == least)
+            assert (both[:, 1:] & both[:, :-1]).any(), case.name
+
+
+def test_each_elementwise_op_has_a_case_of_a_million_elements() -> None:
+    every = [case for case in value_cases(every_type=True) if "-million-" in case.name]
+    assert {c.opcode for c in every} == {c.opcode for c in value_cases()}
+    (case,) = (c for c in every if c.opcode is Opcode.TANH)
+    (arguments,) = case.arguments()
+    assert arguments[0].size > 1 << 20
+    assert arguments[0].size % 2 == 1
