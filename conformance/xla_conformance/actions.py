@@ -18,13 +18,14 @@ from xla_conformance.report.compare import compare as compare_documents
 from xla_conformance.report.compare import print_comparison
 from xla_conformance.report.document import from_json, read_document
 from xla_conformance.report.failure import lines_of
-from xla_conformance.report.folder import made_folder, write_and_name
+from xla_conformance.report.folder import last_folder, made_folder, write_and_name
 from xla_conformance.report.submission import problems_of
 from xla_conformance.report.terminal import has_no_verdict, is_right, print_report
 from xla_conformance.results import Result, Run, State
 from xla_conformance.root_causes import find_root_causes
 from xla_conformance.runner import Limits, run_rounds, run_suite
 from xla_conformance.waivers import Waiver, apply_waivers, read_waivers
+from xla_core.checks import counted
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
 
@@ -55,7 +56,7 @@ class TestRun:
             _require_files(self.stablehlo_tests)
         waivers = read_waivers(self.waivers) if self.waivers is not None else []
         folder = made_folder(out, report, self.backend)
-        before = read_document(earlier) if earlier is not None else _last(folder)
+        before = read_document(earlier) if earlier is not None else _last(last_folder(report, self.backend))
         only = self._only(before)
         shutil.rmtree(folder / "failures", ignore_errors=True)
         if self._has_rounds:
@@ -72,7 +73,8 @@ class TestRun:
         out.print(f"[bold]{run.backend}[/] {version}, profile {run.profile}, seed {run.seed}".replace(" ,", ","))
         print_report(out, run, folder, next_steps(run))
         wanted = report is not None
-        write_and_name(out, run, folder, before if wanted or earlier is not None else None, wanted=wanted)
+        shown = before if wanted or earlier is not None else None
+        write_and_name(out, run, folder, self.backend, shown, wanted=wanted)
         if not is_right(run):
             raise typer.Exit(3 if has_no_verdict(run) else 1)
 
@@ -163,7 +165,7 @@ def verify(out: Console, folder: Path) -> None:
     for problem in problems:
         out.print(problem, markup=False, soft_wrap=True)
     if problems:
-        out.print(f"[bold red]{folder} is not a right submission: {len(problems)} problems.", soft_wrap=True)
+        out.print(f"[bold red]{folder} is not a right submission: {counted(len(problems), 'problem')}.", soft_wrap=True)
         raise typer.Exit(1)
     document = read_document(folder)
     run = from_json(document)

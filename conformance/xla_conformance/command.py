@@ -41,7 +41,7 @@ def conform(
 ) -> None:
     """Test whether a backend keeps the contract and computes correct results; exit code 1 if not."""
     from xla_conformance import actions
-    from xla_conformance.report.folder import report_folder
+    from xla_conformance.report.folder import last_folder
     from xla_core.cli import console
 
     out = console()
@@ -64,7 +64,7 @@ def conform(
         "test_seconds": test_seconds,
     }
     if explain or verify or compare or coverage:
-        _show(out, report_folder(report, backend), explain, verify, compare)
+        _show(out, last_folder(report, backend), explain, verify, compare)
     elif support_matrix:
         actions.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
     elif runner is not None:

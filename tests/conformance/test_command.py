@@ -21,7 +21,7 @@ def test_the_command_writes_a_report(tmp_path: Path, capfd: pytest.CaptureFixtur
     captured = capfd.readouterr()
     assert code == 0, captured.out + captured.err
     assert (
-        "template passes (quick, simulated, with fallback, of a selection: -k 'test_probe_answers'): 1 tests pass"
+        "template passes (quick, simulated, with fallback, of a selection: -k 'test_probe_answers'): 1 test passes"
         in captured.out
     )
     stored = json.loads((tmp_path / "report.json").read_text())
@@ -78,6 +78,18 @@ put(kernel=Kernel)
 """
 
 
+WARNS = """
+import warnings
+
+class Device(TemplateExecutor):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        warnings.warn("the firmware is old [1.2]", RuntimeWarning)
+
+put(executor=Device)
+"""
+
+
 def test_a_failure_is_found_again_and_explained(
     put_backend: Callable[[str, str], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +130,41 @@ def test_a_failure_is_found_again_and_explained(
         assert [r["id"] for r in alone["results"]] == [wrong[0]["id"]]
     assert main([*words, "--test", "test_op[negate]"]) == 2
     assert "--test takes the id or the name of one test" in capfd.readouterr().err
+
+
+def test_the_last_report_is_that_of_the_last_run_wherever_it_wrote(
+    put_backend: Callable[[str, str], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    backend = put_backend("negating", WRONG_NEGATE)
+    words = ["conform", "--backend", backend]
+    assert main([*words, "-k", "test_op[abs-f32"]) == 0
+    assert main([*words, "-k", "test_op[negate-f32", "--report", str(tmp_path / "report")]) == 1
+    wrong = [
+        r for r in json.loads((tmp_path / "report" / "report.json").read_text())["results"] if r["state"] == "FAIL"
+    ]
+    capfd.readouterr()
+
+    assert main([*words, "--explain", wrong[0]["id"]]) == 0
+    assert str(tmp_path / "report" / "failures") in capfd.readouterr().out
+    assert main([*words, "--lf"]) == 1  # and this report is in the cache
+    assert main([*words, "--explain", wrong[0]["id"]]) == 0
+    assert str(tmp_path / "cache") in capfd.readouterr().out
+    assert main([*words, "-k", "test_op[abs-f32", "--report", str(tmp_path / "report")]) == 0
+    (tmp_path / "report" / "report.json").unlink()
+    assert main([*words, "--explain", wrong[0]["id"]]) == 0, "where the folder is gone, the last report in the cache"
+
+
+def test_warnings_of_the_backend_are_shown(
+    put_backend: Callable[[str, str], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    backend = put_backend("warning", WARNS)
+    words = ["conform", "--backend", backend, "-k", "test_op[abs-f32", "--report", str(tmp_path)]
+    assert main(words) == 0
+    assert "warning: the firmware is old [1.2]\n" in capfd.readouterr().out
+    assert json.loads((tmp_path / "report.json").read_text())["environment"]["warnings"] == [
+        "the firmware is old [1.2]"
+    ]
+    assert "the firmware is old [1.2]" in (tmp_path / "index.html").read_text()
 
 
 def test_last_failures_need_a_report(capfd: pytest.CaptureFixture[str]) -> None:
@@ -290,7 +337,7 @@ def test_a_cache_that_cannot_be_written_costs_no_results(
     monkeypatch.setattr(tempfile, "tempdir", None)
     assert main(WORDS) == 0
     out = capfd.readouterr().out
-    assert "1 tests pass" in out
+    assert "1 test passes" in out
     (made,) = tmp_path.glob("xla-report-*")
     assert f"so the report will be in {made}" in out
     assert (made / "report.json").is_file()

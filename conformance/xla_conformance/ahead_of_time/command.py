@@ -90,7 +90,7 @@ class AheadOfTimeRun:
             seed=self.seed,
         )
         print_report(out, run, folder)
-        write_and_name(out, run, folder, wanted=show_files)
+        write_and_name(out, run, folder, self.backend, wanted=show_files)
         if not run.passes:
             raise typer.Exit(1)
 

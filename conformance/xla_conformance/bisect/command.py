@@ -114,6 +114,7 @@ def _find_pass(
         number, how = found
         _verdict(out, f"The pass {steps[number]} changes the answer", how)
         before = steps[number - 1].module if number else module
+        out.print("The program before this pass:")
         _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
         return True
     if failing.startswith("the pass "):
@@ -146,6 +147,7 @@ def _stop_at_unknown_call(
     if difference:
         _verdict(out, f"The pass {steps[number]}, a later one or the device is wrong", difference)
         before = steps[number - 1].module if number else module
+        out.print("The program before this pass:")
         _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
     return bool(difference)
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from xla_conformance.results import State
+from xla_core.checks import counted
 
 _ORDER = [*(state.value for state in State if state.is_wrong), "NOT_SUPPORTED", "WAIVED", "missing"]
 _SHOWN = 40
@@ -19,7 +20,8 @@ class Comparison:
     """The changes from an earlier report to a later one.
 
     Attributes:
-        regressions: tests that passed and don't any more: (id, state before, state after, message).
+        regressions: tests that passed and don't any more, and new ones that are wrong: (id, state before, state after,
+            message).
         mended: tests that pass now and did not, in the same form.
         new: ids of tests that the earlier report doesn't have.
         errors: ops whose largest error changed: (op and type, ULP before, ULP after).
@@ -31,6 +33,12 @@ class Comparison:
     new: list[str]
     errors: list[tuple[str, float, float]]
     level: tuple[str, str]
+
+    @property
+    def counts(self) -> str:
+        """How many tests have changed, as in "1 regression, 2 mended, 0 new tests"."""
+        regressions, new = counted(len(self.regressions), "regression"), counted(len(self.new), "new test")
+        return f"{regressions}, {len(self.mended)} mended, {new}"
 
 
 def compare(before: dict[str, Any], after: dict[str, Any]) -> Comparison:
@@ -85,5 +93,4 @@ def print_comparison(console: Console, found: Comparison) -> None:
     for name, was_ulp, now_ulp in found.errors[:_SHOWN]:
         console.print(f"{escape(name)}: largest error {was_ulp:g} -> {now_ulp:g} ULP", soft_wrap=True)
     before, after = (level or "none" for level in found.level)
-    counts = f"{len(found.regressions)} regressions, {len(found.mended)} mended, {len(found.new)} new tests"
-    console.print(f"[bold {'red' if found.regressions else 'green'}]{counts}; level {before} -> {after}.")
+    console.print(f"[bold {'red' if found.regressions else 'green'}]{found.counts}; level {before} -> {after}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -45,7 +47,7 @@ def lines_of(
     details = printable(result.details).splitlines()
     yield from details[-_BRIEF_DETAILS:] if brief else details
     if folder is not None and failure.get("files"):
-        yield f"data: {folder / 'failures' / failure['folder']} ({', '.join(failure['files'])})"
+        yield f"data: {folder / 'failures' / failure['folder']} ({', '.join(_ranges(failure['files']))})"
     yield f"alone: {command_of(run, result)}"
 
 
@@ -64,6 +66,13 @@ def command_of(run: Run, result: Result) -> str:
         return shlex.join([*words, "-k", "loading"])
     tests = result.properties.get("together", [result.id])
     return shlex.join([*words, *(word for test in tests for word in ("--test", test))])
+
+
+def _ranges(files: Sequence[str]) -> Iterator[str]:
+    """The names; of more than two that differ only in their number, in a row, the first and the last one."""
+    for _, group in itertools.groupby(files, key=lambda name: re.sub(r"\d+", "", name)):
+        names = list(group)
+        yield from names if len(names) <= 2 else [f"{names[0]} to {names[-1]}"]
 
 
 def _shortened(line: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -12,11 +13,24 @@ from rich.console import Console
 from xla_conformance.report.files import write_report
 from xla_conformance.results import Run
 
+_ELSEWHERE = "elsewhere"
+"""A file in the user's cache that names the folder of the last report if that is not in the cache."""
 
-def report_folder(report: Path | None, backend: str | None) -> Path:
-    """The folder of the report: the given one, or else one in the user's cache that keeps the last."""
+
+def last_folder(report: Path | None, backend: str | None) -> Path:
+    """The folder of the last report: the given one, or else that of the backend's last run, wherever it wrote."""
     if report is not None:
         return report.resolve()
+    cache = _cache(backend)
+    try:
+        elsewhere = Path((cache / _ELSEWHERE).read_text())
+    except OSError:
+        return cache
+    return elsewhere if (elsewhere / "report.json").exists() else cache
+
+
+def _cache(backend: str | None) -> Path:
+    """The folder in the user's cache for reports of runs without --report."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(cache, "xla-core", "conform", backend or "default")
 
@@ -27,7 +41,7 @@ def made_folder(out: Console, report: Path | None, backend: str | None) -> Path:
     Raises:
         OSError: the folder was given, and nothing can be written there.
     """
-    folder = report_folder(report, backend)
+    folder = report.resolve() if report is not None else _cache(backend)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -42,9 +56,9 @@ def made_folder(out: Console, report: Path | None, backend: str | None) -> Path:
 
 
 def write_and_name(
-    out: Console, run: Run, folder: Path, earlier: dict[str, Any] | None = None, *, wanted: bool
+    out: Console, run: Run, folder: Path, backend: str | None, earlier: dict[str, Any] | None = None, *, wanted: bool
 ) -> None:
-    """Writes the report, and prints the paths of its files if the user gave the folder.
+    """Writes the report, keeps where it is, and prints the paths of its files if the user gave the folder.
 
     Raises:
         OSError: the user gave the folder, and the report can't be written.
@@ -56,5 +70,16 @@ def write_and_name(
             raise
         out.print(f"the report can't be written to {folder}: {error}", markup=False, soft_wrap=True)
         return
+    with contextlib.suppress(OSError):  # the cache can't be written
+        _remember(folder, _cache(backend))
     for path in files if wanted else ():
         out.print(str(path), markup=False, soft_wrap=True)
+
+
+def _remember(folder: Path, cache: Path) -> None:
+    """Keeps in the user's cache where the last report is."""
+    if folder == cache:
+        (cache / _ELSEWHERE).unlink(missing_ok=True)
+        return
+    cache.mkdir(parents=True, exist_ok=True)
+    (cache / _ELSEWHERE).write_text(str(folder))

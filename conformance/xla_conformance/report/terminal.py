@@ -16,6 +16,7 @@ from xla_conformance.report.failure import lines_of
 from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State, by_cause
 from xla_conformance.root_causes import find_root_causes
 from xla_conformance.stablehlo import report as stablehlo_report
+from xla_core.checks import counted
 
 _WHOLE_FAILURES = 3
 _SHOWN_OF_A_GROUP = 5
@@ -50,6 +51,8 @@ def print_report(console: Console, run: Run, folder: Path | None = None, steps: 
     if not run.selection:
         for score in scores(run):
             console.print(str(score), markup=False, soft_wrap=True)
+    for text in run.environment.get("warnings", ()):
+        console.print(f"[yellow]warning:[/] {escape(text)}", soft_wrap=True)
     console.print(f"[bold {'green' if is_right(run) else 'red'}]{escape(verdict(run))}", soft_wrap=True)
 
 
@@ -74,7 +77,7 @@ def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
     for root in roots:
         names = sorted({_name(run, id) for id in root.dependents})
         text = (
-            f"{len(names)} more tests are wrong whose programs were compiled to {root.opcode}, which is wrong itself:"
+            f"{counted(len(names), 'more wrong test')} had a program compiled to {root.opcode}, which is wrong itself:"
         )
         console.print(f"[red]{text}[/] {escape(', '.join(names))}", soft_wrap=True)
     if rest.total():
@@ -118,7 +121,7 @@ def verdict(run: Run) -> str:
     tail = "".join(f", {part}" for part in rest if part)
     marks = "".join(f", {mark}" for mark in run.environment.get("marks", ()))
     rounds = f" and {len(run.seeds)} rounds" if len(run.seeds) > 1 else ""
-    passing = f"{passed} tests pass{tail}, in {run.seconds:.0f} s{rounds}."
+    passing = f"{passed} {'test passes' if passed == 1 else 'tests pass'}{tail}, in {run.seconds:.0f} s{rounds}."
     if run.passes and run.selection:
         return f"{run.backend} passes ({run.profile}{marks}, of a selection: {run.selection}): {passing}"
     if run.passes and _of_stablehlo(run.results):
@@ -129,7 +132,7 @@ def verdict(run: Run) -> str:
     if run.passes:
         return f"{run.backend} does not conform ({run.profile}{marks}): it reaches no level. {passing}"
     incomplete = "not all tests ran" if run.problem or run.not_run else "no test passes"
-    reason = f"{wrong} of {total} tests are wrong" if wrong else incomplete
+    reason = f"{wrong} of {counted(total, 'test')} {'is' if wrong == 1 else 'are'} wrong" if wrong else incomplete
     if run.selection:
         return f"{run.backend} does not pass ({run.profile}{marks}, of a selection: {run.selection}): {reason}{tail}."
     return f"{run.backend} does not conform ({run.profile}{marks}): {reason}{tail}."

@@ -11,8 +11,10 @@ import faulthandler
 import gc
 import json
 import os
+import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -129,10 +131,13 @@ class _Worker:
             try:
                 option = self._config.option
                 settle_devices(self._config)
-                self._client = ClaimingClient(option.xla_backend or None, option.xla_set, kept=self._program)
-                option.xla_backend = self._client.platform_name
-                environment = describe_environment(self._client, option.xla_set)
-                self._answered = self._answers()
+                with _shown_warnings() as warned:
+                    self._client = ClaimingClient(option.xla_backend or None, option.xla_set, kept=self._program)
+                    option.xla_backend = self._client.platform_name
+                    environment = describe_environment(self._client, option.xla_set)
+                    self._answered = self._answers()
+                if warned:
+                    environment["warnings"] = [str(warning.message) for warning in warned]
             except WrongSettingError as error:
                 self.send("refused", **_refusal(error) | {"refuses": True})
                 os._exit(0)
@@ -295,6 +300,18 @@ class _Worker:
             self._client.close()
         faulthandler.cancel_dump_traceback_later()
         self.send("closed")
+
+
+@contextlib.contextmanager
+def _shown_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Keeps the warnings, and prints them at the end, for the log."""
+    with warnings.catch_warnings(record=True) as warned:
+        try:
+            yield warned
+        finally:
+            for each in warned:
+                text = warnings.formatwarning(each.message, each.category, each.filename, each.lineno)
+                print(text, file=sys.stderr, flush=True)
 
 
 def _promises(items: list[pytest.Item]) -> dict[str, list[str]]:

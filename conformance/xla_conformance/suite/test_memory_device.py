@@ -29,6 +29,7 @@ from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
 from xla_core import Client, Device
 from xla_core.backend import DeviceMemory, Stream, StreamExecutor
+from xla_core.checks import counted
 from xla_core.target import TargetConfig
 
 pytestmark = pytest.mark.alone
@@ -180,7 +181,8 @@ def test_small_blocks_come_back_to_a_full_device(idle: Device, size: int) -> Non
                 if number == 0:
                     not_supported(f"a gap of {gap} bytes has no room for {size} bytes")
                 raise Failure(
-                    f"`deallocate` frees memory, but after {number} blocks of {size} bytes a gap was full.",
+                    f"`deallocate` frees memory, but a gap of {gap} bytes was full after {counted(number, 'block')} of "
+                    f"{counted(size, 'byte')}, each of which was freed before the next.",
                     promise="executor.deallocate",
                 )
             executor.deallocate(memory)

@@ -75,7 +75,7 @@ def test_a_machine_that_computes_wrong_results_is_found(conform: Conform, tmp_pa
     assert alone[0] == "conform"
     again = conform(*alone[1:])
     assert again.returncode == 1, again.stdout + again.stderr
-    assert "1 of 1 tests are wrong" in again.stdout
+    assert "1 of 1 test is wrong" in again.stdout
 
 
 @needs_c

@@ -15,6 +15,7 @@ ENVIRONMENT = {
     "device": "Chip <1>",
     "devices": 2,
     "marks": ["simulated"],
+    "settings": [],
 }
 FAILURE = {
     "module": MODULE,

@@ -44,5 +44,5 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", "--compare", str(a), str(b)]) == 1
     out = capfd.readouterr().out
     assert "PASS -> FAIL test_ops.py::test_op[add-f32]" in out
-    assert "1 regressions, 0 mended, 0 new tests; level everything -> none." in out
+    assert "1 regression, 0 mended, 0 new tests; level everything -> none." in out
     assert main(["conform", "--compare", str(b), str(a / "report.json")]) == 0

@@ -77,6 +77,7 @@ def test_the_page(tmp_path: Path) -> None:
     assert "Chip &lt;1&gt;" in text
     assert "Does not conform." in text
     assert "simulated" in text
+    assert "[]" not in text
 
 
 def test_the_page_says_what_changed(tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_the_page_says_what_changed(tmp_path: Path) -> None:
     write_report(whole_run(tanh=State.FAIL), tmp_path, to_json(whole_run()))
     assert "trend" in structure(tmp_path / "index.html").ids
     text = " ".join((tmp_path / "index.html").read_text().split())
-    assert "1 regressions, 0 mended, 0 new tests; level everything &rarr; none" in text
+    assert "1 regression, 0 mended, 0 new tests; level everything &rarr; none" in text
 
 
 @pytest.mark.parametrize(("whole", "said"), [(True, "everything, quick, simulated"), (False, "does not conform")])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from xla_conformance.promises import PROMISES
 from xla_conformance.report.document import to_json
+from xla_conformance.report.failure import lines_of
 from xla_conformance.report.page import page
 from xla_conformance.report.terminal import has_no_verdict, is_right, print_report, verdict
 from xla_conformance.results import Result, Run, State
@@ -119,9 +121,8 @@ def test_what_depends_on_a_wrong_op_is_named_only(capsys: pytest.CaptureFixture[
     out = shown(run_of(*wrong), capsys)
     assert "FAIL ops: test_op[convert-f32]" in out
     assert "FAIL ops: test_op[tanh-bf16]" not in out
-    assert (
-        "1 more tests are wrong whose programs were compiled to convert, which is wrong itself: test_op[tanh-bf16]"
-        in " ".join(out.split())
+    assert "1 more wrong test had a program compiled to convert, which is wrong itself: test_op[tanh-bf16]" in " ".join(
+        out.split()
     )
 
 
@@ -153,3 +154,12 @@ def test_levels_are_scored(capsys: pytest.CaptureFixture[str]) -> None:
     assert "primitive ops, 9" in out
     assert "next: `select`" in out
     assert "chip conforms at the level runtime" in out
+
+
+def test_numbered_files_are_named_by_the_first_and_the_last() -> None:
+    names = ["module.hlo", *(f"argument_{n}.npy" for n in range(12)), "result_0.npy", "result_1.npy", "expected_0.npy"]
+    failure = FAILURE | {"folder": "f", "files": names}
+    lines = lines_of(run_of(), Result("test_ops.py::test_op[exp-f32]", State.FAIL, failure=failure), folder=Path("out"))
+    (told,) = [line for line in lines if line.startswith("data:")]
+    listed = "module.hlo, argument_0.npy to argument_11.npy, result_0.npy, result_1.npy, expected_0.npy"
+    assert told == f"data: {Path('out/failures/f')} ({listed})"
