@@ -2,6 +2,7 @@
 
 A pass may remove what nobody reads, merge what is alike, and move what never changes, but not what has an effect. Each
 place is one of a computation: called, called twice, in a branch, in a loop's body or condition, and each in another.
+Some of these computations return what is known without a run of them: their parameter or a constant.
 """
 
 from __future__ import annotations
@@ -13,6 +14,13 @@ EFFECTS = {
     "infeed": "t = token[] after-all()\n  o = (s32[], token[]) infeed(t)",
 }
 """The instructions of each kind of effect."""
+
+_RESULTS = {
+    "computed": ("x = s32[] parameter(0)", "two = s32[] constant(2)\n  ROOT r = s32[] multiply(x, two)"),
+    "passed on": ("ROOT x = s32[] parameter(0)", ""),
+    "constant": ("x = s32[] parameter(0)", "ROOT r = s32[] constant(9)"),
+}
+"""The first and the last instructions of a computation, by what it returns."""
 
 _LOOP = """
 more_{n} {{
@@ -40,12 +48,13 @@ class _Text:
         self.computations.append(text.strip("\n"))
         return text.split()[0]
 
-    def effect(self) -> str:
+    def effect(self, result: str = "computed") -> str:
         n = next(self._count)
         effect = EFFECTS[self._kind]
+        first, last = _RESULTS[result]
         return self._add(
-            f"effect_{n} {{\n  x = s32[] parameter(0)\n  two = s32[] constant(2)\n  k = s32[] constant({1000 * n})\n"
-            f"  y = s32[] add(x, k)\n  {effect}\n  ROOT r = s32[] multiply(x, two)\n}}"
+            f"effect_{n} {{\n  {first}\n  k = s32[] constant({1000 * n})\n  y = s32[] add(x, k)\n"
+            f"  {effect}\n  {last}\n}}"
         )
 
     def call(self, of: str) -> str:
@@ -53,10 +62,11 @@ class _Text:
         n = next(self._count)
         return self._add(f"call_{n} {{\n  x = s32[] parameter(0)\n  ROOT r = s32[] call(x), to_apply={of}\n}}")
 
-    def branch(self, of: str, *, negative: bool) -> str:
-        """A computation that runs another one if its number is negative, or if not, and `abs` else."""
+    def branch(self, of: str, *, negative: bool, result: str = "computed") -> str:
+        """A computation that runs another one if its number is negative, or if not. The other branch has no effect."""
         n = next(self._count)
-        other = self._add(f"none_{n} {{\n  x = s32[] parameter(0)\n  ROOT r = s32[] abs(x)\n}}")
+        first, last = _RESULTS[result]
+        other = self._add(f"none_{n} {{\n  {first}\n  {last}\n}}")
         branches = (of, other) if negative else (other, of)
         return self._add(
             f"branch_{n} {{\n  x = s32[] parameter(0)\n  k = s32[] constant(0)\n"
@@ -81,7 +91,18 @@ def _places(text: _Text) -> list[str]:
     """Returns computations with an effect at each place."""
     loop = text.loop
     shared = text.effect()
+    known = [
+        place
+        for result in ("passed on", "constant")
+        for effect in [text.effect(result)]
+        for place in (
+            effect,
+            text.branch(effect, negative=True, result=result),
+            text.branch(effect, negative=False, result=result),
+        )
+    ]
     return [
+        *known,
         shared,
         text.call(shared),
         text.branch(text.effect(), negative=True),
