@@ -25,6 +25,7 @@ from xla_core.errors import (
     XlaError,
     as_xla_error,
 )
+from xla_core.hlo import InputOutputAlias
 from xla_core.interruptible import _Interrupted
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.runtime.communicators import make_communicator
@@ -56,6 +57,26 @@ def test_a_compiler_that_raises_is_an_internal_error_at_an_instruction(client, m
     assert caught.value.op == "parameter"
     assert "m.hlo:4" in str(caught.value.location)
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("kind", ["an alias", "a buffer donor"])
+def test_a_pass_that_donates_what_the_caller_keeps_is_an_internal_error(client, monkeypatch, kind: str) -> None:
+    run_hlo_passes = client.platform.compiler.run_hlo_passes
+
+    def passes(module, options, executor=None):
+        if kind == "an alias":
+            module.input_output_aliases.append(InputOutputAlias((), 1, ()))
+        else:
+            module.buffer_donors.append((1, ()))
+        return run_hlo_passes(module, options, executor)
+
+    monkeypatch.setattr(client.platform.compiler, "run_hlo_passes", passes)
+    text = "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n  y = f32[4] parameter(1)\n  ROOT r = f32[4] add(x, y)\n}\n"
+    with pytest.raises(
+        InternalError, match=r"backend 'toy' donates parameter 1 \(%y\) of m, which the program does not"
+    ):
+        client.compile(text)
+    client.compile(text, CompileOptions(donate=(1,)))
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])

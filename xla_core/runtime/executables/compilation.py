@@ -14,7 +14,7 @@ from xla_core.backend.compiler import Compiler
 from xla_core.backend.executable import Executable
 from xla_core.compile_options import BackendOptions, CompileOptions
 from xla_core.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, XlaError
-from xla_core.hlo.ir.entry import flatten_entry, set_donation
+from xla_core.hlo.ir.entry import donated_parameters, flatten_entry, set_donation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.interruptible import run_interruptible
@@ -108,10 +108,24 @@ class Compilation:
             set_donation(module, options.donate)
         name = options.name or module.name
         module.name = name
+        donated = donated_parameters(module)
         with profiler.span(f"compile {name}", "compile"):
             executor = devices.devices[assignment[0][0]].executor
             executable = _by_backend(devices, lambda c: c.compile(module, options, executor))
+        _require_no_other_donation(devices, executable.module, donated)
         return StaticExecutable(devices, executable, options, name)
+
+
+def _require_no_other_donation(devices: DeviceSet, module: HloModule, donated: tuple[int, ...]) -> None:
+    """Raises InternalError if the compiled module donates a parameter whose array the caller keeps."""
+    others = set(donated_parameters(module)) - set(donated)
+    if others:
+        names = ", ".join(f"{n} (%{module.entry.parameters[n].name})" for n in sorted(others))
+        raise InternalError(
+            f"the compiler of backend {devices.platform.name!r} donates parameter {names} of {module.name}, which the "
+            "program does not donate; a run would overwrite or delete the caller's array",
+            hint="this is a bug of the backend: a pass adds to module.input_output_aliases or module.buffer_donors",
+        )
 
 
 def _warn_of_the_host(executable: StaticExecutable, stacklevel: int) -> None:
