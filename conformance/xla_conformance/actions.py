@@ -25,7 +25,7 @@ from xla_conformance.results import Result, Run, State
 from xla_conformance.root_causes import find_root_causes
 from xla_conformance.runner import Limits, run_rounds, run_suite
 from xla_conformance.waivers import Waiver, apply_waivers, read_waivers
-from xla_core.checks import counted
+from xla_conformance.wording import counted
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from xla_conformance.results import State
-from xla_core.checks import counted
+from xla_conformance.wording import counted
 
 _ORDER = [*(state.value for state in State if state.is_wrong), "NOT_SUPPORTED", "WAIVED", "missing"]
 _SHOWN = 40

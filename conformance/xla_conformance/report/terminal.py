@@ -16,7 +16,7 @@ from xla_conformance.report.failure import lines_of
 from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State, by_cause
 from xla_conformance.root_causes import find_root_causes
 from xla_conformance.stablehlo import report as stablehlo_report
-from xla_core.checks import counted
+from xla_conformance.wording import counted
 
 _WHOLE_FAILURES = 3
 _SHOWN_OF_A_GROUP = 5

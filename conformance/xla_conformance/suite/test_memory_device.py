@@ -27,9 +27,9 @@ from xla_conformance.device.memories import (
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
+from xla_conformance.wording import counted
 from xla_core import Client, Device
 from xla_core.backend import DeviceMemory, Stream, StreamExecutor
-from xla_core.checks import counted
 from xla_core.target import TargetConfig
 
 pytestmark = pytest.mark.alone
