@@ -112,11 +112,16 @@ class GpuCompiler(Compiler):
 
         own = _options(options)
         target = self._target(own)
-        if own.products == "own" or not isinstance(executor, GpuExecutor) or not _has_dots(module):
-            return run_hlo_passes(module, target, options, self.hlo_stages(options))
-        if executor.driver.blas is None:
-            return run_hlo_passes(module, target, options, self.hlo_stages(options))
-        return run_hlo_passes(module, target, options, self._stages_with_library(options, executor))
+        if (
+            own.products != "own"
+            and isinstance(executor, GpuExecutor)
+            and _has_dots(module)
+            and executor.driver.blas is not None
+        ):
+            stages = self._stages_with_library(options, executor)
+        else:
+            stages = self.hlo_stages(options)
+        return run_hlo_passes(module, target, options, stages)
 
     def _stages_with_library(self, options: CompileOptions, executor: GpuExecutor) -> Mapping[str, HloPass]:
         """Returns the stages of `hlo_stages`, and one that replaces products with calls of cuBLASLt before fusion."""

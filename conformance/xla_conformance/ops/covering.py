@@ -66,8 +66,8 @@ def covering_rows(
         return numbers(row)
 
     missing = sum(a * b for a, b in itertools.combinations(counts, 2))
-    while missing and (row := completed([])) is not None and gain(row):
-        missing -= gain(row)
+    while missing and (row := completed([])) is not None and (new := gain(row)):
+        missing -= new
         yield taken(row)
     pairs = itertools.chain.from_iterable(itertools.product(*two) for two in itertools.combinations(values, 2))
     for one, other in pairs if missing else ():
