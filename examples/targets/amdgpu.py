@@ -6,7 +6,6 @@ this file.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
@@ -14,7 +13,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, Shape
 from xla_core.target import ParallelModel
 
-__all__ = ["PARALLEL", "PROCESSORS", "AmdgpuAbi", "AmdgpuKernel"]
+__all__ = ["PARALLEL", "PROCESSORS", "AmdgpuAbi"]
 
 PROCESSORS = ("gfx90a", "gfx942")
 """Instinct MI200 and MI300. Both have waves of 64 lanes; the processors of gfx10 and later choose between 32 and 64."""
@@ -34,20 +33,11 @@ MOST_BLOCKS = 1 << 16  # of a grid; their threads stride over more units
 _STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
 
 
-@dataclasses.dataclass(slots=True)
-class AmdgpuKernel:
-    """The figures that a launch needs: the threads of a block, and the scratch memory of each thread of the grid.
-
-    A grid of up to `MOST_BLOCKS` blocks has a thread, or a block, for each unit of the kernel.
-    """
-
-    threads: int
-    scratch_bytes: int = 0
-
-
 class AmdgpuAbi(GpuAbi):
-    """Kernels are `amdgpu_kernel name(buffer, ..., scratch)`. `kernels` has the figures of each emitted kernel, by
-    name. `scratch` is a buffer for all threads of the grid, or any buffer if they need none.
+    """Kernels are `amdgpu_kernel name(buffer, ..., scratch)`.
+
+    `scratch` is a buffer of `thread_scratch_bytes` of the kernel's resources for each thread of the grid, or any buffer
+    if they need none. A grid of up to `MOST_BLOCKS` blocks has a thread, or a block, for each unit of the kernel.
     """
 
     triple = "amdgcn-amd-amdhsa"
@@ -64,19 +54,17 @@ class AmdgpuAbi(GpuAbi):
         if processor not in PROCESSORS:
             raise InvalidArgumentError(f"{processor!r} is not one of {', '.join(PROCESSORS)}")
         self.cpu = processor
-        self.kernels: dict[str, AmdgpuKernel] = {}
 
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
         scratch = KernelParameter("scratch", Shape.array(ElementType.U8, (0,)), is_result=True)
         frame = super().begin_kernel(module, name, [*parameters, scratch], count, threads=threads)
-        self._kernel = self.kernels[name] = AmdgpuKernel(self.block_threads)
-        self._scratch = frame.buffers.pop()
+        frame.buffers.pop()
         return frame
 
     def covers(self, count: int, threads: int) -> bool:
-        return count <= MOST_BLOCKS * (self.block_threads if threads == 1 else 1)
+        return count <= MOST_BLOCKS * (self.block_threads(count, threads) if threads == 1 else 1)
 
     def block_count(self, builder: IrBuilder) -> Value:
         """The first of the arguments that the runtime adds to those of the kernel."""
@@ -110,10 +98,11 @@ class AmdgpuAbi(GpuAbi):
         if size <= _STACK:
             return super().allocate(builder, size)
         size = -(-size // self.alignment) * self.alignment
-        before, self._kernel.scratch_bytes = self._kernel.scratch_bytes, self._kernel.scratch_bytes + size
+        resources = builder.function.resources
+        before, resources.thread_scratch_bytes = resources.thread_scratch_bytes, resources.thread_scratch_bytes + size
         first = builder.mul(self.block_index(builder), self.block_size(builder))
         thread = builder.add(first, self.thread_index(builder))
         threads = builder.mul(self.block_count(builder), self.block_size(builder))
         # An allocation of all threads follows the allocations before it.
         offset = builder.add(builder.mul(threads, builder.int_(before)), builder.mul(thread, builder.int_(size)))
-        return builder.gep("i8", self._scratch, offset)
+        return builder.gep("i8", builder.function.parameters[-1], offset)

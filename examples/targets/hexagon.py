@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm import IrModule, KernelFrame, KernelParameter, LoopAbi
+from xla_core.codegen.llvm import KernelParameter, LoopAbi
 from xla_core.hlo import ElementType
 
 __all__ = ["HexagonAbi"]
@@ -31,17 +31,11 @@ class HexagonAbi(LoopAbi):
             vector_width=_VECTOR_BITS,
             native_floats=frozenset(),
         )
-        self._scalar = False
 
-    def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
-    ) -> KernelFrame:
-        """Begins a kernel, without HVX if it has arrays of pred: LLVM 22 aborts on some of their vectors."""
-        self._scalar = any(parameter.shape.element_type is ElementType.PRED for parameter in parameters)
-        return super().begin_kernel(module, name, parameters, count, threads=threads)
-
-    def function_attributes(self) -> str:
-        return super().function_attributes() + (' "target-features"="-hvx"' if self._scalar else "")
+    def function_attributes(self, parameters: Sequence[KernelParameter]) -> str:
+        """Leaves out HVX if a kernel has arrays of pred: LLVM 22 aborts on some of their vectors."""
+        scalar = any(parameter.shape.element_type is ElementType.PRED for parameter in parameters)
+        return super().function_attributes(parameters) + (' "target-features"="-hvx"' if scalar else "")
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from examples.targets.assembly import TARGETS, AssemblyCompiler
 from examples.targets.hexagon import HexagonAbi
 from tests.examples.assembly_checks import problems, program_names
 from tests.xla_core.codegen.llvm.kernels import array, emit, f32, fuse, scalar, scalar_body
-from xla_core.codegen.llvm import TargetAbi, compile_ir
+from xla_core.codegen.llvm import IrModule, KernelEmitter, TargetAbi, compile_ir
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Shape
 
@@ -178,10 +178,27 @@ def test_amdgpu_sorts_long_rows_in_several_phases() -> None:
     kernel, ir = emit(fuse(sorted_rows, f32(4, 50_000)), abi)
     text = compile_ir(ir, abi).assembly()
     assert problems("gfx90a", text) == []
-    assert len(kernel.phases) == len(abi.kernels) == 6
+    assert len(kernel.phases) == 6
     assert kernel.scratch_bytes == 2 * 4 * 50_000 * 4
     assert re.search(r"\.group_segment_fixed_size: 16384$", text, re.MULTILINE)
     assert not re.search(r"\.private_segment_fixed_size: [1-9]", text)
+
+
+def test_amdgpu_tells_of_each_kernel_what_its_launch_needs() -> None:
+    emitter = KernelEmitter(AmdgpuAbi())
+    tiny = emitter.emit(fuse(product, f32(64), f32(64)), "tiny")
+    wide = emitter.emit(fuse(product, f32(64, 64), f32(64, 64)), "wide")
+    assert wide.resources.block_threads == 256
+    assert (tiny.resources.block_threads, tiny.resources.thread_scratch_bytes) == (64, 0)
+
+
+def test_amdgpu_takes_large_memory_of_threads_from_the_scratch_buffer() -> None:
+    abi, module = AmdgpuAbi(), IrModule("m")
+    frame = abi.begin_kernel(module, "kernel", [], 1000)
+    for size in (512, 3000, 5000):  # the first is on the stack
+        abi.allocate(frame.builder, size)
+    assert frame.resources.thread_scratch_bytes == 3008 + 5056
+    assert not frame.buffers
 
 
 def test_amdgpu_of_an_unknown_processor() -> None:

@@ -7,7 +7,6 @@ processor's instructions. Math functions are the emitter's own formulas, so no l
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from xla_backend_gpu.chips import DEFAULT, Chip
@@ -22,7 +21,7 @@ from xla_backend_gpu.matrices import (
 )
 from xla_backend_gpu.processors import ALIGNMENT, DECLARED_SHARED_BYTES, check_processor, common_shared_bytes
 from xla_backend_gpu.remainder import remainder
-from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, SharedMatrix, Value
+from xla_core.codegen.llvm import GpuAbi, IrBuilder, SharedMatrix, Value
 from xla_core.target import MatrixShape, ParallelModel
 
 _WARP = 32
@@ -46,36 +45,6 @@ def parallel_model(chip: Chip) -> ParallelModel:
     )
 
 
-@dataclasses.dataclass(slots=True)
-class KernelFigures:
-    """The properties of a kernel on which its launch depends.
-
-    Attributes:
-        units: the number of units of work.
-        threads: the number of threads of a block.
-        is_block_unit: whether the threads of a block work on a unit together.
-        resident_threads: the most threads of a grid whose threads work alone.
-        shared_bytes: the shared memory that a launch asks for, once the kernel is emitted.
-    """
-
-    units: int
-    threads: int
-    is_block_unit: bool
-    resident_threads: int
-    shared_bytes: int = 0
-
-    @property
-    def blocks(self) -> int:
-        """The number of blocks of the grid."""
-        most = _MOST_BLOCKS if self.is_block_unit else self.resident_threads // self.threads
-        return max(1, min(self.wanted_blocks, most))
-
-    @property
-    def wanted_blocks(self) -> int:
-        """The number of blocks with which no thread, or no block, works on several units."""
-        return self.units if self.is_block_unit else -(-self.units // self.threads)
-
-
 class PtxAbi(GpuAbi):
     """The target of the shared emitter for PTX: a grid of blocks of threads.
 
@@ -84,9 +53,6 @@ class PtxAbi(GpuAbi):
         chip: the chip that kernels are planned for.
         fast_math: LLVM's fast-math flags of the program's own floating-point operations.
         deterministic: whether the result of a program must be the same in each run.
-
-    Attributes:
-        figures: the figures of each emitted kernel, by its name.
     """
 
     triple = "nvptx64-nvidia-cuda"
@@ -110,25 +76,18 @@ class PtxAbi(GpuAbi):
         shared = common_shared_bytes(self.cpu)
         own = {"matrix_shapes": matrix_shapes(self.cpu), "copy_bytes": copies, "launch_shared_bytes": shared}
         self.parallel = parallel_model(chip).model_copy(update=own)
-        self.figures: dict[str, KernelFigures] = {}
+
+    def blocks(self, count: int, threads: int) -> int:
+        """Returns the number of blocks of the grid of a kernel; see `covers`."""
+        alone = self.parallel.resident_threads // self.block_threads(count, threads)
+        return max(1, min(self._wanted_blocks(count, threads), _MOST_BLOCKS if threads > 1 else alone))
 
     def covers(self, count: int, threads: int) -> bool:
-        figures = self._figures(count, threads)
-        return figures.blocks >= figures.wanted_blocks
+        return self.blocks(count, threads) >= self._wanted_blocks(count, threads)
 
-    def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
-    ) -> KernelFrame:
-        frame = super().begin_kernel(module, name, parameters, count, threads=threads)
-        self.figures[name] = self._figures(count, threads)
-        return frame
-
-    def _figures(self, count: int, threads: int) -> KernelFigures:
-        return KernelFigures(count, self.block_threads, threads > 1, self.parallel.resident_threads)
-
-    def end_kernel(self, frame: KernelFrame) -> None:
-        super().end_kernel(frame)
-        self.figures[frame.builder.function.name].shared_bytes = self.launch_shared_bytes
+    def _wanted_blocks(self, count: int, threads: int) -> int:
+        """The number of blocks with which no thread, or no block, works on several units."""
+        return count if threads > 1 else -(-count // self.block_threads(count, threads))
 
     # -- threads of a block ------------------------------------------------------------------------------------------
 
@@ -147,7 +106,7 @@ class PtxAbi(GpuAbi):
         right: Sequence[Value],
         total: Sequence[Value],
     ) -> list[Value]:
-        self.features = needed_features(self.cpu, shape) or self.features
+        builder.module.features |= needed_features(self.cpu, shape)
         return multiply_accumulate(builder, shape, left, right, total)
 
     def multiply_shared_matrices(

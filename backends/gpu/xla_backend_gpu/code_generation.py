@@ -125,7 +125,7 @@ def compile_module(
     ptx = ""
     with profiler.span("LLVM", category="compile"):
         if kernels.count:
-            compiled = compile_ir(text, abi, level, what=module.name)
+            compiled = compile_ir(text, abi, level, what=module.name, features=kernels.emitter.module.features)
             ptx = compiled.assembly()
     if kernels.count and (keep_artifacts or ModuleDump.active() is not None):
         artifacts |= {
@@ -197,11 +197,10 @@ class _Kernels:
         return tuple(self._launch(phase) for phase in kernel.phases)
 
     def _launch(self, phase: EmittedKernel) -> Launch:
-        figures = self._abi.figures[phase.name]
         return Launch(
             kernel=phase.name,
-            blocks=figures.blocks,
-            threads=figures.threads,
+            blocks=self._abi.blocks(phase.partition_count, phase.threads),
+            threads=phase.resources.block_threads,
             scratch_bytes=phase.scratch_bytes,
-            shared_bytes=figures.shared_bytes,
+            shared_bytes=phase.resources.launch_shared_bytes,
         )

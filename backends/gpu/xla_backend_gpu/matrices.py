@@ -81,9 +81,9 @@ def matrix_shapes(processor: str) -> tuple[MatrixShape, ...]:
     return (*groups, *found.values())
 
 
-def needed_features(processor: str, shape: MatrixShape) -> str:
-    """Returns the features with which LLVM writes a PTX that has a shape, or "" if it does so by itself."""
-    return "+ptx84" if shape.operand in _F8 and processor_number(processor) < 100 else ""
+def needed_features(processor: str, shape: MatrixShape) -> set[str]:
+    """Returns the features with which LLVM writes a PTX that has a shape; none if it does so by itself."""
+    return {"+ptx84"} if shape.operand in _F8 and processor_number(processor) < 100 else set()
 
 
 def type_names(shape: MatrixShape) -> tuple[str, str]:

@@ -55,9 +55,9 @@ def compile_kernel(instruction: HloInstruction, processor: str = "sm_90") -> Com
     abi = PtxAbi(processor)
     emitter = KernelEmitter(abi)
     kernel = emitter.emit(instruction, "kernel")
-    ptx = compile_ir(emitter.module.to_text(), abi, what="kernel").assembly()
-    figures = abi.figures[kernel.name]
-    return Compiled(kernel, ptx, figures.blocks, figures.threads, figures.shared_bytes)
+    ptx = compile_ir(emitter.module.to_text(), abi, what="kernel", features=emitter.module.features).assembly()
+    blocks, needs = abi.blocks(kernel.partition_count, kernel.threads), kernel.resources
+    return Compiled(kernel, ptx, blocks, needs.block_threads, needs.launch_shared_bytes)
 
 
 def assembled(compiled: Compiled, processor: str = "sm_90") -> str:

@@ -52,6 +52,7 @@ from xla_core.codegen.llvm.gpu_abi import GpuAbi
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.debug_locations import instruction_at_line
 from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, IrPart, Value
+from xla_core.codegen.llvm.ir.resources import KernelResources
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
 from xla_core.codegen.llvm.llvm_compiler import (
     CompiledModule,
@@ -91,6 +92,7 @@ __all__ = [
     "KernelFrame",
     "KernelParameter",
     "KernelPlan",
+    "KernelResources",
     "LoopAbi",
     "Planner",
     "SharedMatrix",

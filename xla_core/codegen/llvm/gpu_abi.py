@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
-from xla_core.codegen.llvm.ir.module import IrModule, Value
+from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import type_bits
-from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter
+from xla_core.codegen.llvm.target_abi import GridAbi
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.values.element_type import ElementType
 
 _LAUNCH_ALIGNMENT = 1024  # of the shared memory that a launch asks for
-_MOST_INDEPENDENT_THREADS = 256  # in a block whose threads don't cooperate
 
 
 class GpuAbi(GridAbi):
@@ -26,10 +24,6 @@ class GpuAbi(GridAbi):
         block_index_intrinsic, thread_index_intrinsic, block_count_intrinsic: LLVM's names of the functions; a target
             without the last defines `block_count`.
         shared_address_space: the number of the memory that a block shares.
-        threads_attribute: the attribute of a kernel that says how many threads a block has, "{0}" for the number.
-        block_threads: the number of threads in a block of the kernel that was begun last. A launch must know it.
-        launch_shared_bytes: how many bytes of shared memory a launch of that kernel must ask for, once it is emitted.
-            It is 0 unless `parallel.launch_shared_bytes` allows for more than the kernel may declare.
     """
 
     vector_width = 0  # a lane computes single elements
@@ -40,18 +34,6 @@ class GpuAbi(GridAbi):
     block_index_intrinsic: ClassVar[str]
     thread_index_intrinsic: ClassVar[str]
     block_count_intrinsic: ClassVar[str] = ""
-    threads_attribute: ClassVar[str]
-
-    def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
-    ) -> KernelFrame:
-        lanes = self.parallel.lanes
-        whole_vectors = max(1, -(-count // lanes)) * lanes
-        most = min(_MOST_INDEPENDENT_THREADS, self.parallel.threads)
-        self.block_threads = threads if threads > 1 else min(most, whole_vectors)
-        self.kernel_attributes = f"nounwind {self.threads_attribute.format(self.block_threads)}"
-        self.launch_shared_bytes = self._declared_bytes = 0
-        return super().begin_kernel(module, name, parameters, count, threads=threads)
 
     def block_index(self, builder: IrBuilder) -> Value:
         return self.index(builder, self.block_index_intrinsic)
@@ -66,9 +48,6 @@ class GpuAbi(GridAbi):
             )
         return self.index(builder, self.block_count_intrinsic)
 
-    def block_size(self, builder: IrBuilder) -> Value:
-        return builder.int_(self.block_threads)
-
     def index(self, builder: IrBuilder, intrinsic: str) -> Value:
         """Calls an intrinsic function that returns an i32; returns an i64."""
         return builder.cast("zext", builder.call(intrinsic, "i32", []), "i64")
@@ -76,20 +55,22 @@ class GpuAbi(GridAbi):
     def shared_array(self, builder: IrBuilder, type_: str, count: int, *, align: int = 16) -> Value:
         space = f"addrspace({self.shared_address_space})"
         size = count * max(1, type_bits(type_) // 8)
-        declared = -(-self._declared_bytes // align) * align + size
+        resources = builder.function.resources
+        declared = -(-resources.shared_bytes // align) * align + size
         if self.parallel.launch_shared_bytes and declared > self.parallel.shared_bytes:
             return self._launch_array(builder, space, size, align)
-        self._declared_bytes = declared
+        resources.shared_bytes = declared
         name = builder.module.symbol(f"{builder.function.name}_shared")
         builder.module.add_global(name, f"internal {space} global [{count} x {type_}] poison, align {align}")
         return Value(f"ptr {space}", f"@{name}")
 
     def _launch_array(self, builder: IrBuilder, space: str, size: int, align: int) -> Value:
         """A part of the array without a size, which has the memory that the launch asks for."""
-        if not self.launch_shared_bytes:
-            self._launch_memory = builder.module.symbol(f"{builder.function.name}_launch_shared")
+        resources = builder.function.resources
+        if not resources.launch_shared_array:
+            resources.launch_shared_array = builder.module.symbol(f"{builder.function.name}_launch_shared")
             definition = f"external {space} global [0 x i8], align {_LAUNCH_ALIGNMENT}"
-            builder.module.add_global(self._launch_memory, definition)
-        start = -(-self.launch_shared_bytes // align) * align
-        self.launch_shared_bytes = start + size
-        return builder.gep("i8", Value(f"ptr {space}", f"@{self._launch_memory}"), builder.int_(start))
+            builder.module.add_global(resources.launch_shared_array, definition)
+        start = -(-resources.launch_shared_bytes // align) * align
+        resources.launch_shared_bytes = start + size
+        return builder.gep("i8", Value(f"ptr {space}", f"@{resources.launch_shared_array}"), builder.int_(start))

@@ -114,7 +114,15 @@ class KernelEmitter:
             add_debug_locations(frame.builder, body.instruction)
         form.emit(body, plan, frame, EmissionContext(frame.builder, self.abi))
         self.abi.end_kernel(frame)
-        return EmittedKernel(name, parameters, plan.count, plan.grain, plan.threads, scratch_bytes=scratch_bytes)
+        return EmittedKernel(
+            name,
+            parameters,
+            plan.count,
+            plan.grain,
+            plan.threads,
+            scratch_bytes=scratch_bytes,
+            resources=frame.resources,
+        )
 
     def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
         """Returns the buffers, with metadata on aliasing: each result has an alias scope of its own."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import functools
 import re
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from xla_core.codegen.llvm.address_space import has_address_space, require_address_space
@@ -161,6 +162,7 @@ def compile_ir(
     what: str = "",
     optimized: bool = False,
     vectorize: bool = True,
+    features: Collection[str] = (),
 ) -> CompiledModule:
     """Parses, verifies and optimizes LLVM IR text.
 
@@ -172,6 +174,7 @@ def compile_ir(
         what: names the kernels, and may show their HLO text, in the error.
         optimized: leave out the passes on IR; `opt_level` is that of the code generator.
         vectorize: let LLVM make vectors of loops and of sequences, from level 2 on.
+        features: those that the code needs besides the target's (`IrModule.features`).
 
     Raises:
         InternalError: LLVM refused the module, or lacks an intrinsic that it calls: a defect of the emitter or of the
@@ -181,6 +184,9 @@ def compile_ir(
     import llvmlite.binding as llvm
 
     require_address_space(_ADDRESS_SPACE + _ADDRESS_SPACE_OF_CHARACTER * len(ir_text), what)
+    if features:
+        abi = copy.copy(abi)
+        abi.features = ",".join(filter(None, (abi.features, *sorted(features))))
     machine, idle_machines = _idle_machine(abi, opt_level, jit)
     owner = llvm.create_context()
     context = owner._ptr

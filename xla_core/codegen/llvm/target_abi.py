@@ -14,12 +14,14 @@ from typing import Literal
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value, is_big_endian
+from xla_core.codegen.llvm.ir.resources import KernelResources
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.target import MatrixShape, ParallelModel
 
 _TABLE = "noalias nocapture readonly"
+_MOST_INDEPENDENT_THREADS = 256  # in a block whose threads don't cooperate
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class KernelFrame:
     begin: Value
     end: Value
     step: Value
+
+    @property
+    def resources(self) -> KernelResources:
+        """What the kernel needs of its launch, as far as it is emitted."""
+        return self.builder.function.resources
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -304,18 +311,12 @@ class LoopAbi(TargetAbi):
         self.failure_counter = failure_counter
         self.parallel = parallel or ParallelModel()
         self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
-        self.allocating: set[str] = set()  # names of kernels whose allocation may fail
 
     def inlined(self) -> LoopAbi:
         """Returns the same target with kernels that LLVM inlines."""
         other = copy.copy(self)
         other.is_inlined = True
         return other
-
-    def may_divide(self, kernel: str) -> bool:
-        """Whether several threads may run units of work of the kernel of this name at the same time."""
-        del kernel
-        return True
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
         """Allocates up to 16 KiB on the stack, and more by the C library's malloc.
@@ -325,7 +326,7 @@ class LoopAbi(TargetAbi):
         if size <= 1 << 14:
             return super().allocate(builder, size)
         function = builder.function
-        self.allocating.add(function.name)
+        function.resources.allocates = True
         memory = builder.call("malloc", "ptr", [builder.int_(size, f"i{8 * self.pointer_bytes}")])
         found, failed = function.add_block("found"), function.add_block("exhausted")
         builder.branch_if(builder.icmp("ne", memory, Value("ptr", "null")), found, failed)
@@ -345,8 +346,9 @@ class LoopAbi(TargetAbi):
         if size > 1 << 14:
             builder.call("free", "void", [pointer])
 
-    def function_attributes(self) -> str:
-        """Attributes of every kernel function."""
+    def function_attributes(self, parameters: Sequence[KernelParameter]) -> str:
+        """LLVM's attributes of the function of a kernel with these parameters."""
+        del parameters
         if self.is_inlined:
             return "alwaysinline nounwind"
         if not self.vector_width:
@@ -363,7 +365,7 @@ class LoopAbi(TargetAbi):
             "void",
             [("ptr", "" if self.is_inlined else _TABLE, "buffers"), ("i64", "", "begin"), ("i64", "", "end")],
             prefix="internal" if self.is_inlined else "",
-            attributes=self.function_attributes(),
+            attributes=self.function_attributes(parameters),
         )
         module.add_function(function)
         builder = IrBuilder(module, function)
@@ -383,11 +385,15 @@ class GridAbi(TargetAbi):
     """A grid of threads. Buffers are parameters of the kernel; a thread, or a block, strides over the units.
 
     A subclass sets the calling convention and reads the indices of the thread and its block.
+
+    Attributes:
+        kernel_prefix: LLVM's calling convention of kernels.
+        threads_attribute: the attribute of a kernel that says how many threads a block has, "{0}" for the number.
     """
 
     invariant_loads = True
     kernel_prefix: str = ""
-    kernel_attributes: str = "nounwind"
+    threads_attribute: str = ""
 
     @abc.abstractmethod
     def block_index(self, builder: IrBuilder) -> Value:
@@ -397,9 +403,18 @@ class GridAbi(TargetAbi):
     def block_count(self, builder: IrBuilder) -> Value:
         """Returns the number of blocks in the grid, an i64."""
 
-    @abc.abstractmethod
     def block_size(self, builder: IrBuilder) -> Value:
         """Returns the number of threads in a block, an i64."""
+        return builder.int_(builder.function.resources.block_threads)
+
+    def block_threads(self, count: int, threads: int) -> int:
+        """Returns how many threads a block of a kernel of `count` units has.
+
+        If `threads` is above 1, it is that: they work on a unit together. Otherwise each thread has units of its own.
+        """
+        lanes = self.parallel.lanes
+        whole_vectors = max(1, -(-count // lanes)) * lanes
+        return threads if threads > 1 else min(_MOST_INDEPENDENT_THREADS, self.parallel.threads, whole_vectors)
 
     def covers(self, count: int, threads: int) -> bool:
         """Whether every launch of a kernel has a thread for each of `count` units, or a block if `threads` is above 1.
@@ -421,7 +436,10 @@ class GridAbi(TargetAbi):
             if not parameter.is_result:
                 facts += " readonly" if alone else ""
             signature.append((self.pointer_type, facts, f"buffer{position}"))
-        function = IrFunction(name, "void", signature, prefix=self.kernel_prefix, attributes=self.kernel_attributes)
+        block_threads = self.block_threads(count, threads)
+        attributes = f"nounwind {self.threads_attribute.format(block_threads)}".rstrip()
+        function = IrFunction(name, "void", signature, prefix=self.kernel_prefix, attributes=attributes)
+        function.resources.block_threads = block_threads
         module.add_function(function)
         builder = IrBuilder(module, function)
         begin, size = self.block_index(builder), builder.int_(1)

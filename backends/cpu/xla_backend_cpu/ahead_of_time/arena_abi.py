@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 from xla_backend_cpu.calling_convention import ContextField
@@ -22,23 +21,14 @@ class ArenaAbi(LoopAbi):
 
     alignment = 16  # of constants
 
-    @functools.cached_property
-    def scratch(self) -> dict[str, int]:
-        """The bytes of scratch memory that kernels use, by the kernel's name."""
-        return {}
-
-    def may_divide(self, kernel: str) -> bool:
-        """All units of work of a kernel use the same scratch memory, so that one thread runs them."""
-        return kernel not in self.scratch
-
     def allocate(self, builder: IrBuilder, size: int) -> Value:
         """Takes up to 1 KiB from the stack, and more from the scratch memory after the context."""
         if size <= _LARGEST_ON_STACK:
             return builder.alloca("i8", size, align=64, address_space=self.stack_address_space)
-        function = builder.function
-        start = self.scratch.get(function.name, 0)
-        self.scratch[function.name] = start + -(-size // _ALIGNMENT) * _ALIGNMENT
-        place = builder.gep("ptr", function.parameters[0], builder.int_(-1))
+        resources = builder.function.resources
+        start, whole = resources.thread_scratch_bytes, -(-size // _ALIGNMENT) * _ALIGNMENT
+        resources.thread_scratch_bytes = start + whole
+        place = builder.gep("ptr", builder.function.parameters[0], builder.int_(-1))
         counter = builder.load("ptr", place, align=self.pointer_bytes)
         return builder.gep("i8", counter, builder.int_(CONTEXT_BYTES - 4 * ContextField.FAILURES + start))
 

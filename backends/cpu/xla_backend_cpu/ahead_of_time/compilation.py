@@ -58,7 +58,7 @@ def compile_files(
     abi = target.abi()
     emitter = ModuleEmitter(module, assignment, abi, target.processor, options.threads, False)
     ir = emitter.emit()
-    places = Places(assignment, abi)
+    places = Places(assignment, ir)
     interface = Interface(
         options.name,
         target.description,

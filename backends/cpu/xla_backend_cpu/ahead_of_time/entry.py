@@ -7,7 +7,7 @@ The arena holds the run's context, then scratch memory of kernels, then the temp
 
 from __future__ import annotations
 
-from xla_backend_cpu.ahead_of_time.arena_abi import CONTEXT_BYTES, ArenaAbi
+from xla_backend_cpu.ahead_of_time.arena_abi import CONTEXT_BYTES
 from xla_backend_cpu.ahead_of_time.interface import ARENA_ALIGNMENT
 from xla_backend_cpu.calling_convention import ENTRY, Status
 from xla_core.analysis import AllocationKind, BufferAssignment
@@ -17,13 +17,13 @@ from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 class Places:
     """The slots of the table of addresses by their contents, and the sizes of the parts of the arena."""
 
-    def __init__(self, assignment: BufferAssignment, abi: ArenaAbi) -> None:
+    def __init__(self, assignment: BufferAssignment, ir: IrModule) -> None:
         entry = assignment.module.entry
         self.slots = 1 + len(assignment.allocations)
         self.parameters: dict[int, int] = {}
         self.constants = {}
         self.temporaries: int | None = None
-        self.scratch_bytes = max(abi.scratch.values(), default=0)
+        self.scratch_bytes = max((f.resources.thread_scratch_bytes for f in ir.functions.values()), default=0)
         self.arena_bytes = CONTEXT_BYTES + self.scratch_bytes
         for allocation in assignment.allocations:
             slot = 1 + allocation.index

@@ -362,11 +362,10 @@ class ModuleEmitter:
             b.line(f"call void @{kernel.name}({table}, i64 0, i64 {kernel.size})")
             return
         function = Value("ptr", f"@{kernel.name}")
-        fallible = kernel.name in self.abi.allocating
-        before = code.failures() if fallible else None
+        before = code.failures() if kernel.resources.allocates else None
         parallel = self.abi.parallel
-        divisible = self.threads > 1 and kernel.size > kernel.grain and self.abi.may_divide(kernel.name)
-        if divisible and kernel.nanoseconds > parallel.kernel_nanoseconds:
+        one_thread = self.threads == 1 or kernel.size <= kernel.grain or kernel.resources.thread_scratch_bytes
+        if not one_thread and kernel.nanoseconds > parallel.kernel_nanoseconds:
             parts = max(self.threads, min(8 * self.threads, int(kernel.nanoseconds / parallel.chunk_nanoseconds)))
             grains = -(-kernel.size // kernel.grain)
             chunk = -(-grains // parts) * kernel.grain

@@ -22,7 +22,7 @@ from xla_backend_cpu.codegen.streamed_product import StreamedProduct, StreamedPr
 from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
-from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
+from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, KernelResources, LoopAbi
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 
 _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matrix
@@ -46,6 +46,7 @@ class NativeKernel:
         routine: the BLAS or LAPACK routine that it calls, or "".
         plan: how it is computed, for display.
         is_inlined: whether LLVM makes it a part of the function that calls it.
+        resources: what else it needs. A program has scratch memory of threads for one thread only.
     """
 
     name: str
@@ -55,6 +56,7 @@ class NativeKernel:
     routine: str = ""
     plan: str = ""
     is_inlined: bool = False
+    resources: KernelResources = dataclasses.field(default_factory=KernelResources)
 
 
 class NativeKernels:
@@ -123,7 +125,13 @@ class NativeKernels:
             self._abi.end_kernel(frame)
             nanoseconds = lapack.batch * (_CALL_NANOSECONDS + 10.0 * instruction.operand(0).shape.dimensions[-1] ** 3)
             return NativeKernel(
-                name, lapack.batch, 1, nanoseconds, lapack.symbol, f"{lapack.symbol}: {lapack.batch} units"
+                name,
+                lapack.batch,
+                1,
+                nanoseconds,
+                lapack.symbol,
+                f"{lapack.symbol}: {lapack.batch} units",
+                resources=frame.resources,
             )
         cost = self._costs.instruction(instruction)
         nanoseconds = kernel_nanoseconds(instruction, cost, self._processor)
@@ -131,7 +139,13 @@ class NativeKernels:
         emitter = self._inliner if inlined else self._emitter
         emitted = emitter.emit(instruction, name, aliasing=aliasing, undivided=undivided or inlined)
         return NativeKernel(
-            name, emitted.partition_count, emitted.grain, nanoseconds, plan=emitted.plan, is_inlined=inlined
+            name,
+            emitted.partition_count,
+            emitted.grain,
+            nanoseconds,
+            plan=emitted.plan,
+            is_inlined=inlined,
+            resources=emitted.resources,
         )
 
     def _product(self, instruction: HloInstruction) -> Product | None:
@@ -187,7 +201,8 @@ class NativeKernels:
         plan = f"{product}: {emitter.pieces} units"
         if isinstance(emitter, NarrowEmitter):
             plan += f", vectors of taps, {emitter.points} points at a time"
-        return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond, routine, plan)
+        nanoseconds = product.flops / flops_per_nanosecond
+        return NativeKernel(name, emitter.pieces, 1, nanoseconds, routine, plan, resources=frame.resources)
 
     def copy_nanoseconds(self, instruction: HloInstruction) -> float:
         """Estimates the time in which one core reads as many bytes as a result has, and writes it."""

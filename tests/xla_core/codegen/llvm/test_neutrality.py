@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import numpy as np
@@ -219,5 +220,22 @@ def test_what_an_unfinished_abi_lacks_is_an_error_and_no_wrong_code(abi: GpuAbi,
 def test_blocks_of_lone_threads_have_no_more_threads_than_the_target_allows(threads: int, lanes: int) -> None:
     abi = Counted()
     abi.parallel = ParallelModel(threads=threads, lanes=lanes)
-    KernelEmitter(abi).emit(fuse(lambda c, x: c.add("add", x, x), f32(100000)))
-    assert abi.block_threads == min(threads, 256)
+    kernel = KernelEmitter(abi).emit(fuse(lambda c, x: c.add("add", x, x), f32(100000)))
+    assert kernel.resources.block_threads == min(threads, 256)
+
+
+@pytest.mark.parametrize("name", sorted(TARGETS))
+def test_an_abi_keeps_nothing_of_the_kernels_that_it_emits(name: str) -> None:
+    abi = TARGETS[name][0]
+    before = dict(vars(abi))
+    emitter = KernelEmitter(abi)
+    small = emitter.emit(fuse(lambda c, x: c.add("add", x, x), f32(8)), "small")
+    needs = dataclasses.replace(small.resources)
+    emitter.emit(
+        fuse(
+            lambda c, x: c.add("sort", x, dimensions=(0,), to_apply=scalar_body("compare", direction="LT")), f32(100000)
+        ),
+        "large",
+    )
+    assert vars(abi) == before
+    assert small.resources == needs

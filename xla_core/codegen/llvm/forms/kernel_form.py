@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from xla_core.analysis.indexing import Loops, one_loop
 from xla_core.codegen.kernel_choice import KernelChoice
 from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.resources import KernelResources
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
@@ -36,6 +37,7 @@ class EmittedKernel:
             and after the call don't matter.
         later: further functions, which run after this one in their order, with the same buffers. Each begins when all
             units of the function before it are done.
+        resources: what else this function needs of a launch.
     """
 
     name: str
@@ -46,6 +48,7 @@ class EmittedKernel:
     plan: str = ""
     scratch_bytes: int = 0
     later: tuple[EmittedKernel, ...] = ()
+    resources: KernelResources = dataclasses.field(default_factory=KernelResources)
 
     @property
     def phases(self) -> tuple[EmittedKernel, ...]:

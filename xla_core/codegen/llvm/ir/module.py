@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from xla_core.codegen.llvm.ir.resources import KernelResources
 from xla_core.errors import InternalError
 
 _BYTE_TEXT = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for b in range(256)]
@@ -95,6 +96,7 @@ class IrFunction:
     Attributes:
         optimized: whether to leave out LLVM's passes on IR, because the instructions are optimized already.
         shared: whether it is the same in other programs. Such a function refers to no variable and no other function.
+        resources: what it needs of its launch, if it is a kernel.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class IrFunction:
         parts = ("define", prefix, f"{return_type} @{name}({signature})", attributes, "{")
         self._header = " ".join(filter(None, parts))
         self.optimized = self.shared = False
+        self.resources = KernelResources()
         self.subprogram = ""  # its metadata for debug locations
         self.blocks: list[Block] = []
         self._names = 0
@@ -157,8 +160,10 @@ class IrFunction:
 class IrModule:
     """A module under construction: globals, declarations, functions, metadata.
 
-    `helpers` are the functions that several kernels call, by their purpose. `debug_unit` is the metadata of debug
-    locations, if functions have any.
+    Attributes:
+        helpers: the functions that several kernels call, by their purpose.
+        features: LLVM's names of the features that its code needs besides those of the ABI, such as "+ptx84".
+        debug_unit: the metadata of debug locations, if functions have any.
     """
 
     def __init__(self, name: str, *, triple: str = "", data_layout: str = "") -> None:
@@ -167,6 +172,7 @@ class IrModule:
         self.data_layout = data_layout
         self.functions: dict[str, IrFunction] = {}
         self.helpers: dict[str, IrFunction] = {}
+        self.features: set[str] = set()
         self._globals: dict[str, str] = {}
         self._declarations: dict[str, str] = {}
         self._metadata: list[str] = []
