@@ -14,6 +14,6 @@ A handler is compiled against XLA's headers (xla/ffi/api/ffi.h or c_api.h) and k
 from __future__ import annotations
 
 from xla_core.ffi.call_site import FfiCallSite
-from xla_core.ffi.registry import FfiHandler, find_ffi_handler, register_ffi_handler, register_ffi_type
+from xla_core.ffi.registry import FfiHandler, register_ffi_handler, register_ffi_type
 
-__all__ = ["FfiCallSite", "FfiHandler", "find_ffi_handler", "register_ffi_handler", "register_ffi_type"]
+__all__ = ["FfiCallSite", "FfiHandler", "register_ffi_handler", "register_ffi_type"]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from typing import Any, cast
-
-import numpy as np
 
 from xla_core.checks import wrong_argument
 from xla_core.errors import InvalidArgumentError
@@ -15,10 +14,10 @@ from xla_core.ffi.call_site import FfiCallSite
 from xla_core.ffi.objects import register_type, take_error
 from xla_core.ffi.structures import HANDLER, MAJOR_VERSION, MINOR_VERSION, STRUCTS, Stage
 from xla_core.hlo.evaluation.environment import Value
-from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, flatten_value, unflatten_value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.ops.custom_calls import find_custom_call, register_custom_call
-from xla_core.hlo.values.shape import Shape
+from xla_core.hlo.ops.custom_calls import register_custom_call
+from xla_core.hlo.ops.in_place_calls import evaluate_in_place
 
 _TypeId, _TypeInfo = STRUCTS["TypeId"], STRUCTS["TypeInfo"]
 
@@ -67,21 +66,10 @@ class FfiHandler:
         site = context.call_sites.get(instruction)
         if site is None:
             site = context.call_sites.setdefault(instruction, self.call_site(instruction))
-        leaves = [leaf for value in values for leaf in flatten_value(value)]
-        shapes = _operand_leaves(instruction)
-        operands = [_in_layout(v, s) if s.is_array else None for v, s in zip(leaves, shapes, strict=True)]
-        results = [_empty(shape) if shape.is_array else None for shape in instruction.shape.leaves()]
-        for alias in instruction.attribute("output_to_operand_aliasing"):
-            before = sum(operand.shape.leaf_count for operand in instruction.operands[: alias.operand_number])
-            number = before + instruction.operand(alias.operand_number).shape.leaf_number(alias.operand_index)
-            result = results[instruction.shape.leaf_number(alias.output_index)]
-            if result is not None:
-                result[...] = operands[number]
-                operands[number] = result
         device = context.environment
-        given, made = ([array for array in arrays if array is not None] for arrays in (operands, results))
-        site.run_on_arrays(given, made, device_ordinal=device.replica * device.num_partitions + device.partition)
-        return unflatten_value(instruction.shape, iter([np.asarray(array, order="C") for array in made]))
+        ordinal = device.replica * device.num_partitions + device.partition
+        run = functools.partial(site.run_on_arrays, device_ordinal=ordinal)
+        return evaluate_in_place(instruction, values, run)
 
 
 def register_ffi_handler(target: str, function: Any) -> None:
@@ -107,12 +95,6 @@ def register_ffi_handler(target: str, function: Any) -> None:
 
 
 _registered: dict[str, FfiHandler] = {}
-
-
-def find_ffi_handler(target: str) -> FfiHandler | None:
-    """Returns the handler that is registered for a target, or None."""
-    found = find_custom_call(target)
-    return found if isinstance(found, FfiHandler) else None
 
 
 def register_ffi_type(name: str, type_id: Any, type_info: Any = None) -> None:
@@ -147,23 +129,3 @@ def _address(given: Any, what: str) -> int:
     if address <= 0:
         raise wrong_argument(what, given, "a capsule, a function of ctypes or an address")
     return address
-
-
-def _operand_leaves(instruction: HloInstruction) -> Sequence[Shape]:
-    """Returns the shapes of the operands' leaves, with the layouts that the call asks for."""
-    wanted = instruction.attribute("operand_layout_constraints") or [o.shape for o in instruction.operands]
-    return [leaf for shape in wanted for leaf in shape.leaves()]
-
-
-def _order(shape: Shape) -> list[int]:
-    return list(shape.minor_to_major()[::-1])
-
-
-def _in_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
-    order = _order(shape)
-    return np.asarray(array.transpose(order), order="C").transpose(np.argsort(order))
-
-
-def _empty(shape: Shape) -> np.ndarray:
-    order = _order(shape)
-    return np.empty([shape.dimensions[d] for d in order], shape.dtype).transpose(np.argsort(order))

@@ -39,7 +39,13 @@ from xla_core.hlo.ir.printer import PrintOptions
 from xla_core.hlo.ir.structural_key import StructuralKeys
 from xla_core.hlo.ops.collective_evaluation import evaluate_groups
 from xla_core.hlo.ops.control_flow import branch_computations
-from xla_core.hlo.ops.custom_calls import add_custom_call_finder, is_custom_call_registered, register_custom_call
+from xla_core.hlo.ops.custom_calls import (
+    add_custom_call_finder,
+    find_custom_call,
+    is_custom_call_registered,
+    register_custom_call,
+)
+from xla_core.hlo.ops.in_place_calls import CustomCall, InPlaceFunction, call_attributes, register_in_place_call
 from xla_core.hlo.table.attributes import (
     ConvolutionDimensionNumbers,
     OpMetadata,
@@ -71,6 +77,7 @@ __all__ = [
     "Attribute",
     "AttributeKind",
     "ConvolutionDimensionNumbers",
+    "CustomCall",
     "Difference",
     "DynamicShapeProgram",
     "ElementType",
@@ -79,6 +86,7 @@ __all__ = [
     "HloComputation",
     "HloInstruction",
     "HloModule",
+    "InPlaceFunction",
     "InputOutputAlias",
     "Layout",
     "Literal",
@@ -99,6 +107,7 @@ __all__ = [
     "WindowDimension",
     "add_custom_call_finder",
     "branch_computations",
+    "call_attributes",
     "comparator",
     "compare_arrays",
     "evaluate",
@@ -108,6 +117,7 @@ __all__ = [
     "evaluate_replicas",
     "extract_computation",
     "extract_module",
+    "find_custom_call",
     "flatten_entry",
     "flatten_value",
     "is_custom_call_registered",
@@ -116,6 +126,7 @@ __all__ = [
     "parse_hlo",
     "read_backend_config",
     "register_custom_call",
+    "register_in_place_call",
     "scalar_computation",
     "to_dot",
     "tuple_of",

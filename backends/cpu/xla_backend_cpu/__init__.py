@@ -1,12 +1,14 @@
 """The CPU backend of xla-core. Its entry point is this module; its hook is `xla_backend`.
 
-`register_custom_call` gives custom calls a meaning in Python.
+`register_custom_call` is the core's `register_in_place_call`, by which Python functions run custom calls on views of
+the program's memory.
 """
 
 from __future__ import annotations
 
-from xla_backend_cpu.custom_calls import CustomCall, register_custom_call
 from xla_core.backend import BackendSpec, hookimpl
+from xla_core.hlo import CustomCall
+from xla_core.hlo import register_in_place_call as register_custom_call
 
 __all__ = ["CustomCall", "register_custom_call", "xla_backend"]
 

@@ -13,7 +13,6 @@ from xla_backend_cpu.codegen.convolution import is_blocked_convolution
 from xla_backend_cpu.codegen.dot import keeps_matrix_vector
 from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, MODULE_OPCODES, ModuleEmitter
 from xla_backend_cpu.codegen.processor import Processor
-from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.machine_code import CodeGenerator
@@ -29,7 +28,7 @@ from xla_core.codegen.llvm import (
     emitter_capabilities,
     may_share_buffer,
 )
-from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, Shape
+from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, Shape, is_custom_call_registered
 from xla_core.passes import (
     ConvolutionCanonicalizer,
     HloPass,
@@ -61,7 +60,13 @@ def capabilities() -> Capabilities:
     """The capabilities of the shared emitter and the ops that `ModuleEmitter` adds to them."""
     types = [t for t in ElementType if t.is_array]
     with_own = emitter_capabilities().with_ops([*HOST_OPCODES, *MODULE_OPCODES], types)
-    return with_own.with_constraint(Opcode.CUSTOM_CALL, why_unknown)
+    return with_own.with_constraint(Opcode.CUSTOM_CALL, _why_unknown)
+
+
+def _why_unknown(call: HloInstruction) -> str | None:
+    """The reason why the host can't run a custom call, or None if it can."""
+    target = call.attribute("custom_call_target")
+    return None if is_custom_call_registered(target) else f"there is no custom call {target!r}"
 
 
 def loop_abi(

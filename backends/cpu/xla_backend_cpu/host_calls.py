@@ -22,23 +22,24 @@ from typing import Any
 import numpy as np
 
 from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ContextField
-from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
 from xla_core.backend import RunOptions
-from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, XlaError
-from xla_core.ffi import FfiCallSite, find_ffi_handler
+from xla_core.errors import CancelledError, InternalError, XlaError
+from xla_core.ffi import FfiCallSite, FfiHandler
 from xla_core.hlo import (
+    CustomCall,
     Environment,
     EvaluationContext,
     HloInstruction,
     HloModule,
+    InPlaceFunction,
     Literal,
     Opcode,
     Shape,
     Trait,
     Value,
+    call_attributes,
+    find_custom_call,
     flatten_value,
-    parse_backend_config,
-    read_backend_config,
     unflatten_value,
 )
 from xla_core.runtime import HostEvent, HostStream, InProcessRendezvous, rendezvous_of
@@ -78,16 +79,18 @@ class _HostCall:
         self._operand_count = len(operands)
         # Collectives and host transfers keep their operands after they return.
         self._copies = not instruction.op.traits.isdisjoint((Trait.COLLECTIVE, Trait.HOST_TRANSFER))
-        self._function: CustomCallFunction | None = None
+        self._function: Callable[[CustomCall], None] | None = None
         self._call_site: FfiCallSite | None = None
         self._target = ""
         self._attributes: Mapping[str, Any] = {}
         if instruction.opcode == Opcode.CUSTOM_CALL:
             self._target = instruction.attribute("custom_call_target")
-            self._function = custom_call_function(self._target)
-            handler = find_ffi_handler(self._target) if self._function is None else None
-            self._call_site = handler.call_site(instruction) if handler is not None else None
-            self._attributes = _attributes(instruction)
+            found = find_custom_call(self._target)
+            if isinstance(found, FfiHandler):
+                self._call_site = found.call_site(instruction)
+            elif isinstance(found, InPlaceFunction):
+                self._function = found.function
+            self._attributes = call_attributes(instruction)
             self._copies = bool(instruction.attribute("output_to_operand_aliasing"))
 
     def __call__(self, run: HostRun, number: int, table: int) -> None:
@@ -142,23 +145,6 @@ class _HostCall:
                     f"{result.dtype}{list(result.shape)}"
                 )
             result[...] = array
-
-
-def _attributes(call: HloInstruction) -> Mapping[str, Any]:
-    """Parses the attributes of a custom call.
-
-    Raises:
-        InvalidArgumentError: the call is typed, and its backend_config is not a dictionary.
-    """
-    config = call.attribute("backend_config") or ""
-    if call.attribute("api_version") == "API_VERSION_TYPED_FFI" and read_backend_config(config) is None:
-        raise InvalidArgumentError(
-            f"custom call {call.attribute('custom_call_target')!r} is typed, and its backend_config is no dictionary "
-            f"of MLIR's attributes: {config[:200]}",
-            op=call.opcode,
-            location=call.location,
-        )
-    return parse_backend_config(config)
 
 
 class HostCalls:

@@ -1,4 +1,7 @@
-"""The registry of the custom calls that the evaluator can evaluate.
+"""The registry of the custom calls that the evaluator, and the host beside a device, can evaluate.
+
+Its functions take values and return values. `in_place_calls` and `xla_core.ffi` register functions that write results
+in place.
 
 An installed distribution extends it by an entry point: the entry point's name is the target, and its value is the
 function.
@@ -161,8 +164,7 @@ def hint_for_unknown(target: str) -> str:
     meant = did_you_mean(target, {*_CUSTOM_CALLS, *_targets()}, 1, 0.8)
     return (f"{meant} Else " if meant else "") + (
         "give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry "
-        f"point of the group {_GROUP}; a registry of a backend's own serves that backend alone, not the reference "
-        "evaluator, nor --check (docs/custom-calls.md)"
+        f"point of the group {_GROUP} (docs/custom-calls.md)"
     )
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xla_backend_cpu
 
 import xla_core as xla
 from tests.xla_core.stablehlo.ops.meaning.programs import main, type_of
@@ -230,14 +229,15 @@ def test_broken_custom_calls_are_found(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_target_that_is_nearly_one_is_pointed_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clients) -> None:
     install(tmp_path, f"near-{next(_numbers)}", "nearby_scale", "def meaning(c, i, v): return v[0]\n", monkeypatch)
-    xla_backend_cpu.register_custom_call(f"typed_thing_{next(_numbers)}", lambda call: None)
+    xla.hlo.register_in_place_call(f"typed_thing_{next(_numbers)}", lambda call: None)
     text = main([T], [f"%0 = stablehlo.custom_call @nearby_scael(%a0) : ({T}) -> {T}"], [("%0", T)])
     for run in (xla.evaluate, lambda text, x: clients["cpu"].compile(text)):
         with pytest.raises(xla.UnimplementedError, match="nearby_scael") as caught:
             run(text, X)
         assert "did you mean nearby_scale?" in str(caught.value.hint)
-    with pytest.raises(xla.UnimplementedError, match=r"no custom call 'typed_thin'; did you mean 'typed_thing_\d+'\?"):
+    with pytest.raises(xla.UnimplementedError, match="no custom call 'typed_thin'") as caught:
         clients["cpu"].compile(text.replace("nearby_scael", "typed_thin"))
+    assert re.search(r"did you mean typed_thing_\d+\?", str(caught.value.hint))
 
 
 @pytest.mark.parametrize(
