@@ -130,8 +130,7 @@ class XlaError(Exception):
         return text.translate(_ESCAPED)
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = {name: getattr(self, name) for name in ("op", "location", "hint", "snippet")}
-        return (_rebuild, (type(self), self.message, state))
+        return (_rebuild, (type(self), self.message, vars(self)))
 
 
 def _rebuild(cls: type[XlaError], message: str, state: dict[str, object]) -> XlaError:

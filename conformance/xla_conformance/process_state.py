@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import decimal
 import faulthandler
+import gc
 import locale
 import logging
 import multiprocessing
@@ -23,8 +25,31 @@ from pathlib import Path
 
 import numpy as np
 
-from xla_conformance.invariants import QUICK_STATE
 from xla_conformance.native_state import native_handlers, native_variables
+
+_SMALL, _DENORMAL = 2.0**-60, 5e-324
+
+
+def floating_point_environment() -> tuple[str, ...]:
+    """Values that depend on how this thread rounds, and on whether it flushes denormal numbers to zero.
+
+    They are texts, because a thread that takes denormal numbers as zeros also compares them as zeros.
+    """
+    return tuple(repr(x) for x in (1.0 + _SMALL, 1.0 - _SMALL, -1.0 - _SMALL, _DENORMAL * 1.0))
+
+
+QUICK_STATE: Mapping[str, Callable[[], object]] = {
+    "how numbers are rounded": floating_point_environment,
+    "the garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
+    "decimal's context": lambda: repr(decimal.getcontext()),
+    "numpy's error state": lambda: (np.geterr(), np.geterrcall()),
+    "the recursion limit": sys.getrecursionlimit,
+    "the switch interval of threads": sys.getswitchinterval,
+    "the size of threads' stacks": threading.stack_size,
+    "the trace function": lambda: (sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()),
+    "the working directory": os.getcwd,
+}
+"""Description of a state -> function that returns its value, in microseconds: every test is checked for these."""
 
 
 def _umask() -> int:
@@ -135,11 +160,11 @@ STATE: Mapping[str, Callable[[], object]] = {
 
 
 class ProcessState:
-    """The values of all of `STATE` at one moment."""
+    """The values of some states, or of all, at one moment."""
 
-    def __init__(self) -> None:
+    def __init__(self, states: Mapping[str, Callable[[], object]] = STATE) -> None:
         self._values: dict[str, object] = {}
-        for what, value in STATE.items():
+        for what, value in states.items():
             with contextlib.suppress(AttributeError, TypeError):  # not on this system
                 self._values[what] = value()
 

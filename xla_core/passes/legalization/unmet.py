@@ -23,23 +23,11 @@ WHAT_TO_ADD = "give the target these ops or a decomposition of them (`xla plan` 
 class NeedsFallbackError(UnimplementedError):
     """The target can't run some instructions; the host can, with `CompileOptions.fallback="host"`.
 
-    Args:
-        message, op, location, hint, snippet: see `XlaError`.
+    Attributes:
         lacks: what the target would need for the first of the instructions.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        op: str | None = None,
-        location: SourceLocation | None = None,
-        hint: str | None = None,
-        snippet: str | None = None,
-        lacks: Sequence[Lack] = (),
-    ) -> None:
-        super().__init__(message, op=op, location=location, hint=hint, snippet=snippet)
-        self.lacks = tuple(lacks)
+    lacks: Sequence[Lack] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +79,9 @@ def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
         hint = hint_for_unknown(first.attribute("custom_call_target"))
         return UnimplementedError(text, op=op, location=location, hint=hint)
     hint = f'{WHAT_TO_ADD}, or compile with fallback="host"'
-    return NeedsFallbackError(text, op=op, location=location, hint=hint, lacks=unmet[0].answer.lacks)
+    error = NeedsFallbackError(text, op=op, location=location, hint=hint)
+    error.lacks = unmet[0].answer.lacks
+    return error
 
 
 def _line(unmet: Sequence[Unmet]) -> str:

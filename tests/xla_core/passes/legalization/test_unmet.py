@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from xla_core import parse
@@ -9,7 +11,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo import parse_hlo, register_custom_call
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
-from xla_core.passes.legalization import legalize
+from xla_core.passes.legalization import NeedsFallbackError, legalize
 from xla_core.target import Capabilities
 
 FEW = Capabilities().with_ops(
@@ -32,6 +34,16 @@ def test_instructions_that_lack_the_same_are_one_line() -> None:
     assert "the device holds no u64: 90 instructions, first c0 = u64[4] convert at <input>:5:3" in text
     assert "and 87 more places" in text
     assert "there is no convert: r = f32[4] convert at <input>:95:3" in text
+
+
+def test_the_error_of_another_process_still_tells_what_the_target_lacks() -> None:
+    with pytest.raises(NeedsFallbackError) as caught:
+        legalize(
+            parse_hlo("HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] sine(x)\n}\n"), FEW.check
+        )
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.lacks == caught.value.lacks != ()
+    assert str(again) == str(caught.value)
 
 
 def test_it_says_what_would_be_enough() -> None:
