@@ -25,8 +25,9 @@ The packages, from the lowest one up. Each imports only from those above it in t
 
 ======================  ====================================================================================
 `ir`                    LLVM IR as text: types, values, functions, modules, and a builder of instructions
-`target_abi`            the properties and hooks of a target, and the two usual kinds of target
-`gpu_abi`               the common properties of GPU targets
+`target_abi`            the properties and hooks of a target
+`loop_abi`, `grid_abi`  the two usual kinds of target: kernels are loops, or run on a grid of threads
+`gpu_abi`               the common properties of GPU targets, which are grids
 `loops`                 loops under construction, values of index expressions, loads and stores of elements
 `scalars`               elementwise ops on single elements
 `elements`              any instruction of a computation, for the element at any index
@@ -49,6 +50,7 @@ from xla_core.codegen.llvm.capabilities import emitter_capabilities, may_share_b
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.gpu_abi import GpuAbi
+from xla_core.codegen.llvm.grid_abi import GridAbi
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.debug_locations import instruction_at_line
 from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, IrPart, Value
@@ -59,17 +61,11 @@ from xla_core.codegen.llvm.llvm_compiler import (
     compile_ir,
     compile_objects,
 )
+from xla_core.codegen.llvm.loop_abi import LoopAbi
 from xla_core.codegen.llvm.loops.ir_array import Complex, IrArray
 from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.processors import check_processor
-from xla_core.codegen.llvm.target_abi import (
-    GridAbi,
-    KernelFrame,
-    KernelParameter,
-    LoopAbi,
-    SharedMatrix,
-    TargetAbi,
-)
+from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, SharedMatrix, TargetAbi
 
 __all__ = [
     "Autotuner",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from xla_core.codegen.llvm.grid_abi import GridAbi
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import type_bits
-from xla_core.codegen.llvm.target_abi import GridAbi
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.values.element_type import ElementType
 

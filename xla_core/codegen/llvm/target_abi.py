@@ -1,27 +1,24 @@
-"""TargetAbi: the properties and hooks of a target of the shared emitter, and the two usual kinds of targets.
+"""TargetAbi: the properties and hooks of a target of the shared emitter.
 
-A vendor with an LLVM target writes a subclass: `LoopAbi` for a processor that runs a kernel as a loop over its part of
-the work, `GridAbi` for one that runs it as a grid of threads. The rest of the emitter is the same for both.
+A vendor with an LLVM target writes a subclass of one of the two usual kinds: `LoopAbi` for a processor that runs a
+kernel as a loop over its part of the work, `GridAbi` for one that runs it as a grid of threads. The rest of the emitter
+is the same for both.
 """
 
 from __future__ import annotations
 
 import abc
-import copy
 import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
-from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value, is_big_endian
+from xla_core.codegen.llvm.ir.module import IrModule, Value, is_big_endian
 from xla_core.codegen.llvm.ir.resources import KernelResources
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.target import MatrixShape, ParallelModel
-
-_TABLE = "noalias nocapture readonly"
-_MOST_INDEPENDENT_THREADS = 256  # in a block whose threads don't cooperate
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -283,169 +280,3 @@ class TargetAbi(abc.ABC):
     def pointer_type(self) -> str:
         """The LLVM type of a buffer."""
         return f"ptr addrspace({self.address_space})" if self.address_space else "ptr"
-
-
-class LoopAbi(TargetAbi):
-    """`void @kernel(ptr %buffers, i64 %begin, i64 %end)`: an array of buffer pointers and a range of units.
-
-    The functions are `noinline`, because their aliasing metadata holds for one call only; those of `inlined()` have
-    none. With `failure_counter`, the word before the array points to an i32, which counts the kernels whose allocation
-    of scratch memory failed.
-    """
-
-    def __init__(
-        self,
-        triple: str = "",
-        cpu: str = "",
-        features: str = "",
-        *,
-        vector_width: int = 128,
-        has_fma: bool = True,
-        native_floats: frozenset[ElementType] = frozenset({ElementType.F16}),
-        has_short_nans: bool = False,
-        failure_counter: bool = False,
-        parallel: ParallelModel | None = None,
-    ) -> None:
-        self.has_short_nans = has_short_nans
-        self.triple, self.cpu, self.features = triple, cpu, features
-        self.failure_counter = failure_counter
-        self.parallel = parallel or ParallelModel()
-        self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
-
-    def inlined(self) -> LoopAbi:
-        """Returns the same target with kernels that LLVM inlines."""
-        other = copy.copy(self)
-        other.is_inlined = True
-        return other
-
-    def allocate(self, builder: IrBuilder, size: int) -> Value:
-        """Allocates up to 16 KiB on the stack, and more by the C library's malloc.
-
-        If malloc fails, the kernel increments the failure counter and returns; without a counter it traps.
-        """
-        if size <= 1 << 14:
-            return super().allocate(builder, size)
-        function = builder.function
-        function.resources.allocates = True
-        memory = builder.call("malloc", "ptr", [builder.int_(size, f"i{8 * self.pointer_bytes}")])
-        found, failed = function.add_block("found"), function.add_block("exhausted")
-        builder.branch_if(builder.icmp("ne", memory, Value("ptr", "null")), found, failed)
-        builder.block = failed
-        if self.failure_counter:
-            place = builder.gep("ptr", function.parameters[0], builder.int_(-1))
-            counter = builder.load("ptr", place, align=self.pointer_bytes)
-            builder.emit("i32", f"atomicrmw add {counter}, i32 1 monotonic, align 4")
-            builder.ret()
-        else:
-            builder.call("llvm.trap", "void", [])
-            builder.line("unreachable")
-        builder.block = found
-        return memory
-
-    def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
-        if size > 1 << 14:
-            builder.call("free", "void", [pointer])
-
-    def function_attributes(self, parameters: Sequence[KernelParameter]) -> str:
-        """LLVM's attributes of the function of a kernel with these parameters."""
-        del parameters
-        if self.is_inlined:
-            return "alwaysinline nounwind"
-        if not self.vector_width:
-            return "noinline nounwind"
-        # Constants that don't fit into registers are spilled; loads of them must not cross cache lines.
-        align = f" alignstack({self.vector_width // 8})" if self.vector_width > 128 else ""
-        return f'noinline nounwind{align} "prefer-vector-width"="{self.vector_width}"'
-
-    def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
-    ) -> KernelFrame:
-        function = IrFunction(
-            name,
-            "void",
-            [("ptr", "" if self.is_inlined else _TABLE, "buffers"), ("i64", "", "begin"), ("i64", "", "end")],
-            prefix="internal" if self.is_inlined else "",
-            attributes=self.function_attributes(parameters),
-        )
-        module.add_function(function)
-        builder = IrBuilder(module, function)
-        table, begin, end = function.parameters
-        buffers = []
-        empty = module.metadata("!{}")
-        for position, parameter in enumerate(parameters):
-            slot = builder.gep("ptr", table, builder.int_(position))
-            size = module.metadata(f"!{{i64 {parameter.shape.byte_size}}}")
-            align = module.metadata(f"!{{i64 {self.buffer_alignment(parameter.shape)}}}")
-            facts = "" if self.is_inlined else f", !invariant.load {empty}, !dereferenceable {size}, !align {align}"
-            buffers.append(builder.load("ptr", slot, align=self.pointer_bytes, metadata=facts))
-        return KernelFrame(builder, buffers, begin, end, builder.int_(1))
-
-
-class GridAbi(TargetAbi):
-    """A grid of threads. Buffers are parameters of the kernel; a thread, or a block, strides over the units.
-
-    A subclass sets the calling convention and reads the indices of the thread and its block.
-
-    Attributes:
-        kernel_prefix: LLVM's calling convention of kernels.
-        threads_attribute: the attribute of a kernel that says how many threads a block has, "{0}" for the number.
-    """
-
-    invariant_loads = True
-    kernel_prefix: str = ""
-    threads_attribute: str = ""
-
-    @abc.abstractmethod
-    def block_index(self, builder: IrBuilder) -> Value:
-        """Returns the number of the block in the grid, an i64."""
-
-    @abc.abstractmethod
-    def block_count(self, builder: IrBuilder) -> Value:
-        """Returns the number of blocks in the grid, an i64."""
-
-    def block_size(self, builder: IrBuilder) -> Value:
-        """Returns the number of threads in a block, an i64."""
-        return builder.int_(builder.function.resources.block_threads)
-
-    def block_threads(self, count: int, threads: int) -> int:
-        """Returns how many threads a block of a kernel of `count` units has.
-
-        If `threads` is above 1, it is that: they work on a unit together. Otherwise each thread has units of its own.
-        """
-        lanes = self.parallel.lanes
-        whole_vectors = max(1, -(-count // lanes)) * lanes
-        return threads if threads > 1 else min(_MOST_INDEPENDENT_THREADS, self.parallel.threads, whole_vectors)
-
-    def covers(self, count: int, threads: int) -> bool:
-        """Whether every launch of a kernel has a thread for each of `count` units, or a block if `threads` is above 1.
-
-        Such a kernel has no loop over its units. By default a launch may have fewer.
-        """
-        return False
-
-    def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
-    ) -> KernelFrame:
-        signature = []
-        for position, parameter in enumerate(parameters):
-            alignment, length = self.buffer_alignment(parameter.shape), max(parameter.shape.byte_size, 1)
-            facts = f"align {alignment} dereferenceable({length})"
-            alone = not parameter.aliases and not any(position in p.aliases for p in parameters)
-            if alone:
-                facts = "noalias " + facts
-            if not parameter.is_result:
-                facts += " readonly" if alone else ""
-            signature.append((self.pointer_type, facts, f"buffer{position}"))
-        block_threads = self.block_threads(count, threads)
-        attributes = f"nounwind {self.threads_attribute.format(block_threads)}".rstrip()
-        function = IrFunction(name, "void", signature, prefix=self.kernel_prefix, attributes=attributes)
-        function.resources.block_threads = block_threads
-        module.add_function(function)
-        builder = IrBuilder(module, function)
-        begin, size = self.block_index(builder), builder.int_(1)
-        if threads == 1:
-            size = self.block_size(builder)
-            begin = builder.add(builder.mul(begin, size), self.thread_index(builder))
-        end = builder.int_(count)
-        step = end if self.covers(count, threads) else builder.mul(self.block_count(builder), size)
-        return KernelFrame(builder, list(function.parameters), begin, end, step)
