@@ -26,6 +26,7 @@ from xla_conformance.ops.twins import Twins, groups, twins
 from xla_conformance.ops.variations import readings, variations
 from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
 from xla_conformance.programs.loops import loops
+from xla_conformance.programs.patterns import broken_conditions, parts
 from xla_conformance.programs.rewrites import KINDS, Rewritten, rewritten
 from xla_conformance.programs.structures import branches, states
 from xla_core import Client, evaluate
@@ -45,6 +46,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("composition", found, ids=lambda composition: composition.name)
     if "group" in metafunc.fixturenames:
         metafunc.parametrize("group", groups(every=every))
+    if "part" in metafunc.fixturenames:
+        metafunc.parametrize("part", parts(every=every), ids=lambda part: f"{part[0]}-{part[1]}")
 
 
 def test_one_op_after_another(
@@ -136,7 +139,7 @@ def _require_patterns(client: Client, patterns: Mapping[str, Mapping[str, HloMod
         )
 
 
-_RUNS = 3
+_RUNS, _TOGETHER = 3, 200
 _CONTEXTS = (
     Context(level=2),
     Context(level=0),
@@ -180,6 +183,18 @@ def test_what_holds_for_most_programs(
     programs = _MADE[made](seed, every=every)
     for context in (Context(level=2), Context(level=0)) if every else (Context(level=2),):
         _require_each(client, target, programs, context, seed)
+
+
+@pytest.mark.promise("compiler.run-backend")
+def test_what_holds_under_conditions(
+    client: Client, target: TargetConfig, part: tuple[str, int], seed: int, request: pytest.FixtureRequest
+) -> None:
+    """Expressions that passes rewrite, and the same with one condition that fails."""
+    every = request.config.getoption("xla_profile") != "quick"
+    for level in (2, 0) if every and not part[1] else (2,):
+        programs = broken_conditions(*part, seed, every=every and level > 0)
+        for first in range(0, len(programs), _TOGETHER):
+            _require_each(client, target, programs[first : first + _TOGETHER], Context(level=level), seed)
 
 
 @pytest.mark.promise("compiler.run-backend")
