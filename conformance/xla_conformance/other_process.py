@@ -12,9 +12,12 @@ from xla_conformance.child_process import Enter, run_in_stages
 from xla_conformance.clients import SettingsClient
 from xla_conformance.patience import FACTOR
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
-from xla_core import LoadedExecutable
+from xla_core import LoadedExecutable, XlaError
 
-_SECONDS = 60.0 * FACTOR
+_SECONDS = 25.0 * FACTOR
+"""How long opening the device, or one program, may take there. A test has time for two that hang."""
+_ENDED_PROCESSES = 2
+"""After so many processes that a program ended, the other programs are not tried."""
 
 
 def random_of(program: FamilyProgram, seed: int) -> np.random.Generator:
@@ -44,7 +47,9 @@ def reported(executable: LoadedExecutable) -> dict[str, Any]:
 def run_in_other_process(
     backend: str, settings: Sequence[str], blobs: dict[str, bytes], folder: Path, seed: int
 ) -> dict[str, dict[str, Any] | str]:
-    """Loads and runs serialized programs in another process. After a failure, a new process runs those that are left.
+    """Loads and runs serialized programs in another process.
+
+    After an XlaError that process goes on with the next program. After another failure a new process does.
 
     Returns:
         By name, the value of `reported` for the program there, or how it failed. The results are in files of `folder`.
@@ -52,15 +57,22 @@ def run_in_other_process(
     for name, blob in blobs.items():
         (folder / f"{name}.executable").write_bytes(blob)
     found: dict[str, dict[str, Any] | str] = {}
+    ended: list[str] = []
     while left := [name for name in blobs if name not in found]:
         outcome = run_in_stages(_load_and_run, [backend, [*settings], str(folder), left, seed], _SECONDS)
-        found.update({name: outcome.data[name] for name in left if name in outcome.data})
+        ran = {name: outcome.data[name] for name in left if name in outcome.data}
+        found.update({name: data.get("error") or data for name, data in ran.items()})
+        untried = [name for name in left if name not in found]
         if outcome.stage:
             # A failure outside of the programs, such as one in opening the device, is the failure of all that are left.
-            failed = [outcome.stage] if outcome.stage in left else [name for name in left if name not in found]
+            failed = [outcome.stage] if outcome.stage in untried else untried
             found.update(dict.fromkeys(failed, f"{outcome.how}\n{outcome.output}"))
-        elif len(found) < len(blobs):
-            raise AssertionError(f"The process ended before it ran {left}.")
+            ended += failed
+        elif untried:
+            raise AssertionError(f"The process ended before it ran {untried}.")
+        if len(ended) >= _ENDED_PROCESSES:
+            reason = f"was not tried, as the process of {' and that of '.join(ended)} failed: that {outcome.how}"
+            found.update({name: reason for name in blobs if name not in found})
     return found
 
 
@@ -73,10 +85,14 @@ def _load_and_run(enter: Enter, argument: Any) -> None:
         client = SettingsClient(backend, settings)
     for name in names:
         with enter(name) as data:
-            executable = client.deserialize((Path(folder) / f"{name}.executable").read_bytes())
-            loaded.append(executable)
+            try:
+                executable = client.deserialize((Path(folder) / f"{name}.executable").read_bytes())
+                loaded.append(executable)
+                rows = _run(executable, programs[name].rows(random_of(programs[name], seed)))
+            except XlaError as error:
+                data["error"] = f"raised {type(error).__name__}: {error}"
+                continue
             data.update(reported(executable))
-            rows = _run(executable, programs[name].rows(random_of(programs[name], seed)))
             data["results"] = [_write(Path(folder), name, d, row) for d, row in enumerate(rows)]
     with enter("close"):
         client.close()
