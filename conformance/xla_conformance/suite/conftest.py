@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.launches import Launcher, make_launcher
+from xla_conformance.device.old_objects import OldObjects
 from xla_conformance.refusals import Refuse, refusing
 from xla_core import Client
 from xla_core.backend import CompileOptions, Platform, Stream, StreamExecutor
@@ -31,11 +31,15 @@ def other(executor: StreamExecutor) -> Iterator[Stream]:
     made.close()
 
 
-@pytest.fixture(scope="module")
-def short_collections() -> None:
-    """Lets later collections of garbage skip the objects that are alive now: hundreds of thousands, in caches."""
-    gc.collect()
-    gc.freeze()
+@pytest.fixture(scope="session")  # a worker of `xla conform` keeps nothing else from test to test
+def old_objects() -> OldObjects:
+    return OldObjects()
+
+
+@pytest.fixture
+def short_collections(request: pytest.FixtureRequest, old_objects: OldObjects) -> None:
+    """Lets collections of garbage skip the objects that were there before the first test of the file."""
+    old_objects.skip(request.path.name)
 
 
 @pytest.fixture(scope="module")
