@@ -145,8 +145,7 @@ class Pool:
                 return self._events.get(timeout=max(min(end - now, TICK), 0.01))
 
     def _give_up(self, reason: str) -> None:
-        tried = [f"{w.test} ran for {w.seconds:.0f} s" for w in self._workers if w.test and w.stage == "run"]
-        self.problem = self.problem or (f"{reason}; {', '.join(tried)}" if tried else reason)
+        self.problem = self.problem or "; ".join([reason, *filter(None, (w.doing() for w in self._workers))])
         running = [test for w in self._workers for test in (w.test, *w.queue) if test]
         self._pending = deque([*running, *(self._pending or ())])
         for worker in self._workers:

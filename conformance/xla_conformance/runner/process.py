@@ -33,6 +33,16 @@ _SLOW = ("unraisableexception", "threadexception", "warnings", "logging", "junit
 _TAIL_LINES = 60
 _TAIL_BYTES = 1 << 16
 _STACK_LINES = 120
+_OF_PYTEST = re.compile(
+    r'\s*File ".*/(_?pytest|pluggy|xla_conformance/runner)/|\s*File "<frozen runpy>"|Extension modules: '
+)
+"""Lines of stacks that say nothing of a failure: the frames that run a test."""
+_DOING = {
+    "start": "the suite was being loaded",
+    "open": "the devices were being opened",
+    "collect": "the tests were being collected",
+    "close": "the devices were being closed",
+}
 _LOG_BYTES = 64 << 20  # a longer log is emptied before the next test
 _PIPE_SECONDS = 1.0  # in which the last events arrive after a process ended
 
@@ -223,6 +233,14 @@ class WorkerProcess:
         id, properties = self._test.read()
         return properties if self.test and id == self.test else {}
 
+    def doing(self) -> str:
+        """What it is doing, for how long, and the last line that it printed meanwhile; "" if it only waits."""
+        what = f"{self.test} ran" if self.stage == "run" else _DOING.get(self.stage)
+        if what is None:
+            return ""
+        *_, last = self.printed().splitlines() or [""]
+        return f"{what} for {self.seconds:.0f} s" + (f" and last printed {last!r}" if last else "")
+
     def cause(self) -> str:
         """How it ended, in a sentence."""
         if self.overdue:
@@ -241,8 +259,9 @@ class WorkerProcess:
     def remains(self) -> str:
         """Its last output, the stacks of its threads, and the tests that it ran before."""
         parts = [self.printed()]
-        if stacks := _tail(self._folder / "stacks", 0, _STACK_LINES):
-            parts.append(f"stacks:\n{stacks}")
+        stacks = _tail(self._folder / "stacks", 0, _STACK_LINES).splitlines()
+        if told := "\n".join(line for line in stacks if not _OF_PYTEST.match(line)).strip():
+            parts.append(f"stacks:\n{told}")
         if self.test and self.before:
             parts.append("ran before in the same process: " + ", ".join(self.before[-3:]))
         return "\n".join(part for part in parts if part)

@@ -349,6 +349,9 @@ def test_a_hang_costs_one_test(put_backend: Put) -> None:
     assert hung.message == "it did not end within 4 s, and its process was killed"
     assert "stacks:" in hung.details
     assert "in _run" in hung.details, "the frame of the kernel that hangs"
+    assert "in test_op" in hung.details
+    assert "/_pytest/" not in hung.details
+    assert "/pluggy/" not in hung.details
 
 
 AT_A_STAGE = """
@@ -558,11 +561,23 @@ def test_the_total_time_holds(put_backend: Put) -> None:
         expression="test_op[popcnt-s16 or test_op[xor-s16",
         limits=Limits(test=100, stage=100, total=12),
     )
-    running = r"(; test_ops\.py::test_op\[.* ran for \d+ s)?"  # on a slow machine no test has begun
+    running = r"; (test_ops\.py::test_op\[.* ran|the .* (was|were) being .*ed) for \d+ s"  # on a slow machine no test has begun
     assert re.fullmatch("the total time of 12 s is over" + running, run.problem)
     assert run.not_run or not run.results
     assert not run.passes
     assert run.seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("stage", "doing"), [("executor", "the devices were being opened"), ("close", "the devices were being closed")]
+)
+def test_a_run_whose_time_is_over_says_what_hung(put_backend: Put, stage: str, doing: str) -> None:
+    run = run_suite(
+        put_backend(f"{stage}_hangs", broken_at(stage, "hangs")),
+        expression="test_probe_answers",
+        limits=Limits(test=100, stage=100, total=20),
+    )
+    assert re.search(rf"; {doing} for \d+ s and last printed 'no such driver'$", run.problem)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
