@@ -365,7 +365,7 @@ put(kernel=Kernel)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (CRASHING_TANH, "run_backend ended the process by SIGABRT"),
+        (CRASHING_TANH, "run_backend ended the process by SIGABRT, and printed: acme: no tanh unit %tanh ="),
         (CRASHING_RUN, "the run ended the process by SIGSEGV"),
         (CRASHING_PASS, "The pass optimization/acme-crash fails: INTERNAL: the pass optimization/acme-crash ended"),
     ],

@@ -24,7 +24,8 @@ from xla_core.passes import observe_passes
 
 _START = "the start"
 _START_SECONDS = 60.0  # in which Python and the backend load, at least
-_TAIL = 20  # lines of the process's output that an error shows
+_TAIL = 20  # lines of the process's output, stacks included, that an error's hint shows
+_WORDS = 3  # lines of the driver's own that the error shows
 
 Step = Callable[[str, str, HloModule], None]
 """Called for each pass that changed the module: its pipeline, its name and the module."""
@@ -134,8 +135,13 @@ class DeviceProcess:
             how = f"ended the process by {signal.Signals(-code).name}" if code < 0 else f"ended the process: {code}"
         self._stop()
         self._log.seek(0)
-        lines = self._log.read().decode(errors="replace").splitlines()[-_TAIL:]
-        return InternalError(f"{self.doing} {how}", hint="\n".join(["it printed:", *lines]) if lines else None)
+        printed = self._log.read().decode(errors="replace")
+        words = printed.partition("Fatal Python error")[0].splitlines()[-_WORDS:]
+        lines = printed.splitlines()[-_TAIL:]
+        return InternalError(
+            f"{self.doing} {how}" + (f", and printed: {' / '.join(words)}" if words else ""),
+            hint="\n".join(["it printed:", *lines]) if lines else None,
+        )
 
     def _stop(self) -> None:
         if self._process is not None:
