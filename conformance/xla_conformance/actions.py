@@ -57,11 +57,11 @@ class TestRun:
         waivers = read_waivers(self.waivers) if self.waivers is not None else []
         folder = made_folder(out, report, self.backend)
         before = read_document(earlier) if earlier is not None else _last(last_folder(report, self.backend))
-        only = self._only(before)
+        expression, only = self._chosen(before)
         shutil.rmtree(folder / "failures", ignore_errors=True)
         if self._has_rounds:
             out.print(f"rounds with the seeds {self.seed}, {self.seed + 1}, ... until the time is over")
-        run = self._results(folder, only)
+        run = self._results(folder, expression, only)
         if self._selection and not run.results and not run.problem:
             raise InvalidArgumentError(
                 f"{self._selection} matches no test",
@@ -85,18 +85,20 @@ class TestRun:
         parts += ["--lf"] if self.last_failed else []
         return " ".join(parts)
 
-    def _only(self, before: dict[str, Any] | None) -> set[str] | None:
-        """The ids of the tests to run; None for all."""
-        if self.last_failed:
-            if before is None:
-                raise NotFoundError("there is no last report", hint="run the tests without --lf first")
-            wrong = {r.id for r in from_json(before).wrong}
-            if not wrong:
-                raise NotFoundError("no test was wrong in the last report")
-            return wrong
-        return set(self.tests) or None
+    def _chosen(self, before: dict[str, Any] | None) -> tuple[str, set[str] | None]:
+        """The expression that chooses tests, and the ids of the tests to run; None for all."""
+        if not self.last_failed:
+            return self.expression, set(self.tests) or None
+        if before is None:
+            raise NotFoundError("there is no last report", hint="run the tests without --lf first")
+        wrong = [r for r in from_json(before).wrong if not r.is_of_waiver]
+        if not wrong:
+            raise NotFoundError("no test was wrong in the last report")
+        if all(r.is_of_stage for r in wrong):  # as opening the devices, which the tests of loading try
+            return f"({self.expression}) and loading" if self.expression else "loading", None
+        return self.expression, {r.id for r in wrong}
 
-    def _results(self, folder: Path, only: set[str] | None) -> Run:
+    def _results(self, folder: Path, expression: str, only: set[str] | None) -> Run:
         limits = Limits.of(self.profile, self.patience)
         if self.test_seconds is not None:
             limits = dataclasses.replace(limits, test=self.test_seconds)
@@ -117,7 +119,7 @@ class TestRun:
                 return run_suite(
                     self.backend,
                     self.profile,
-                    expression=self.expression,
+                    expression=expression,
                     only=only,
                     workers=self.workers,
                     settings=self.settings,

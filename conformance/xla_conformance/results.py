@@ -71,6 +71,10 @@ def suite_files(groups: Sequence[str] = GROUPS) -> list[str]:
     return [str(f) for group in groups for f in ordered if group_of(f.name) == group]
 
 
+WAIVERS = "waivers"
+"""The group of the results of waivers that are not right."""
+
+
 class State(enum.Enum):
     """The outcome of a test."""
 
@@ -147,6 +151,16 @@ class Result:
     def name(self) -> str:
         """The test's name without its file."""
         return name_of(self.id)
+
+    @property
+    def is_of_stage(self) -> bool:
+        """Whether it is of no test, but of a stage of a worker, such as opening the devices."""
+        return self.group == "loading" and self.name in ("start", "open", "collect", "close")
+
+    @property
+    def is_of_waiver(self) -> bool:
+        """Whether it is of no test, but of a waiver that is not right."""
+        return self.group == WAIVERS
 
 
 @dataclasses.dataclass

@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from xla_conformance.results import Result, State
+from xla_conformance.results import WAIVERS, Result, State
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
 _KEYS = {"tests": str, "reason": str, "link": str, "expires": datetime.date}
@@ -90,7 +90,7 @@ def apply_waivers(
         matched = [i for i, r in enumerate(found) if waiver.matches(r.id)]
         problem = _problem(waiver, [results[i] for i in matched], complete, today)
         if problem:
-            judged.append(Result(f"waivers::{waiver.tests}", State.FAIL, message=problem))
+            judged.append(Result(f"{WAIVERS}::{waiver.tests}", State.FAIL, message=problem))
         if waiver.expires < today:
             continue
         for i in matched:

@@ -167,6 +167,41 @@ def test_warnings_of_the_backend_are_shown(
     assert "the firmware is old [1.2]" in (tmp_path / "index.html").read_text()
 
 
+OPENS_LATER = """
+class Device(TemplateExecutor):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        if not os.path.exists({mended!r}):
+            os.abort()
+
+put(executor=Device)
+"""
+
+
+def test_after_a_device_that_did_not_open_the_tests_of_loading_run(
+    put_backend: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    mended, report = tmp_path / "mended", tmp_path / "report"
+    words = ["conform", "--backend", put_backend("later", OPENS_LATER.format(mended=str(mended)))]
+    words += ["--report", str(report)]
+    assert main([*words, "-k", "test_op[abs-f32"]) == 1
+    for code in (1, 0):
+        assert main([*words, "--lf", "-k", "not fork"]) == code
+        mended.touch()
+    results = json.loads((report / "report.json").read_text())["results"]
+    assert len(results) > 10
+    assert {r["group"] for r in results} == {"loading"}
+
+
+def test_a_wrong_waiver_is_no_last_failure(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text('[[waiver]]\ntests = "*"\nreason = "none"\nlink = "none"\nexpires = 2999-12-31\n')
+    words = ["conform", "--backend", "template"]
+    assert main([*words, "-k", "test_op[abs-f32", "--waivers", str(waivers)]) == 1
+    assert main([*words, "--lf"]) == 2
+    assert "no test was wrong in the last report" in capfd.readouterr().err
+
+
 def test_last_failures_need_a_report(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", "--backend", "template", "--lf"]) == 2
     assert "there is no last report" in capfd.readouterr().err

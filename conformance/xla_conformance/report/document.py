@@ -68,8 +68,8 @@ def _result(run: Run, result: Result, depends: dict[str, str]) -> dict[str, Any]
         "seconds": round(result.seconds, 4),
         "message": result.message,
     }
-    if result.state.is_wrong:
-        entry["command"] = command_of(run, result)
+    if result.state.is_wrong and (command := command_of(run, result)):
+        entry["command"] = command
     if result.id in depends:
         entry["depends_on"] = depends[result.id]
     optional = {"properties": result.properties, "details": result.details, "failure": result.failure}

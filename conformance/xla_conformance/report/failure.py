@@ -48,21 +48,24 @@ def lines_of(
     yield from details[-_BRIEF_DETAILS:] if brief else details
     if folder is not None and failure.get("files"):
         yield f"data: {folder / 'failures' / failure['folder']} ({', '.join(_ranges(failure['files']))})"
-    yield f"alone: {command_of(run, result)}"
+    if command := command_of(run, result):
+        yield f"alone: {command}"
 
 
 def command_of(run: Run, result: Result) -> str:
-    """The command that runs this test alone, or with those that are wrong only together with it.
+    """The command that runs this test alone, or with those that are wrong only together with it; "" for a waiver.
 
     With another seed, the suite has other tests.
     """
+    if result.is_of_waiver:
+        return ""
     seed = result.properties.get("seed", run.seed)
     words = ["xla", "conform", "--backend", run.backend, "--profile", run.profile, "--seed", str(seed)]
     words += [word for setting in run.environment.get("settings", []) for word in ("--set", setting)]
     for option, key in (("--runner", "runner"), ("--cc", "c_compiler"), ("--patience", "patience")):
         if key in run.environment:
             words += [option, str(run.environment[key])]
-    if result.id.partition("::")[2] in ("start", "open", "collect", "close"):
+    if result.is_of_stage:
         return shlex.join([*words, "-k", "loading"])
     tests = result.properties.get("together", [result.id])
     return shlex.join([*words, *(word for test in tests for word in ("--test", test))])

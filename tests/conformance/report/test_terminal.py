@@ -85,6 +85,12 @@ def test_a_failure_says_what_to_look_at(capsys: pytest.CaptureFixture[str]) -> N
     assert f"alone: {alone}" in out
 
 
+def test_a_waiver_has_no_command(capsys: pytest.CaptureFixture[str]) -> None:
+    out = shown(run_of(Result("waivers::test_ops.py::test_op[tanh*", State.FAIL, message="it expired")), capsys)
+    assert "it expired" in out
+    assert "alone:" not in out
+
+
 def test_a_failure_has_the_contracts_words(capsys: pytest.CaptureFixture[str]) -> None:
     id, promise = next(iter(PROMISES.items()))
     wrong = Result("test_streams.py::test_order", State.FAIL, message="late.", properties={"promises": [id]})
