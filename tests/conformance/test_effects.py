@@ -6,7 +6,8 @@ import functools
 
 import numpy as np
 import pytest
-from xla_conformance.programs.effects import EFFECTS, with_effects
+from xla_conformance.programs.effects import EFFECTS, NOTED, with_effects
+from xla_conformance.programs.ordered_effects import ORDERED, in_order
 
 from xla_core import evaluate
 from xla_core.hlo import Environment, parse_hlo, verify
@@ -17,13 +18,21 @@ def _feed(fed: list[int]) -> np.ndarray:
     return np.array(7, np.int32)
 
 
-def _effects(kind: str, x: int) -> list[int]:
+def _run(text: str, x: int) -> tuple[list[int], Environment]:
+    """What is noted, fed in and fed out, and the state behind it."""
     fed: list[int] = []
     environment = Environment(next_infeed=functools.partial(_feed, fed))
-    module = parse_hlo(with_effects(kind))
+    module = parse_hlo(text)
     verify(module)
+    NOTED.clear()
     evaluate(module, np.int32(x), environment=environment)
-    return fed + [int(np.asarray(value)) for value in environment.outfeed]
+    return [*NOTED, *fed, *(int(np.asarray(value)) for value in environment.outfeed)], environment
+
+
+def _effects(kind: str, x: int) -> list[int]:
+    found, environment = _run(with_effects(kind), x)
+    drawn = environment.rng_state - Environment().rng_state
+    return found or [0] * (drawn - 1)  # one is drawn by the entry
 
 
 @pytest.mark.parametrize("kind", EFFECTS)
@@ -35,3 +44,10 @@ def test_loops_and_branches_run_effects_many_times_or_not_at_all(kind: str, x: i
 def test_each_place_is_reached() -> None:
     reached = {round(n, -3) for x in (-2, 1) for n in _effects("outfeed", x)}
     assert len(reached) == with_effects("outfeed").count(" outfeed(")
+
+
+@pytest.mark.parametrize("kind", ORDERED)
+def test_each_ordered_effect_is_reached_but_that_of_a_loop_of_no_turn(kind: str) -> None:
+    text = in_order(kind)
+    reached = {round(n, -3) for x in (-2, 5) for n in _run(text, x)[0] if n > 100}
+    assert len(reached) == text.count("\neffect_") + text.startswith("effect_") - 1

@@ -1,4 +1,6 @@
-"""Programs that feed in and out at each place where an instruction may be, whether its result is read or not.
+"""Programs with an effect at each place where an instruction may be, whether its result is read or not.
+
+An effect feeds in or out, is a custom call that the host notes, or draws from the state of random numbers.
 
 A pass may remove what nobody reads, merge what is alike, and move what never changes, but not what has an effect. Each
 place is one of a computation: called, called twice, in a branch, in a loop's body or condition, and each in another.
@@ -8,12 +10,30 @@ Some of these computations return what is known without a run of them: their par
 from __future__ import annotations
 
 import itertools
+from typing import Any
+
+import numpy as np
+
+from xla_core.hlo import EvaluationContext, HloInstruction, register_custom_call
 
 EFFECTS = {
     "outfeed": "t = token[] after-all()\n  o = token[] outfeed(y, t), outfeed_shape=s32[]",
     "infeed": "t = token[] after-all()\n  o = (s32[], token[]) infeed(t)",
+    "custom-call": 'o = s32[] custom-call(y), custom_call_target="xla_conformance.note", '
+    "custom_call_has_side_effect=true",
+    "random-state": "o = u64[2] rng-get-and-update-state(), delta=1",
 }
 """The instructions of each kind of effect."""
+
+NOTED: list[int] = []
+"""The numbers that custom calls were given, in the order of the calls."""
+
+
+@register_custom_call("xla_conformance.note")
+def _note(context: EvaluationContext, instruction: HloInstruction, values: list[Any]) -> np.ndarray:
+    NOTED.append(int(np.asarray(values[0])))
+    return np.array(values[0], np.int32)
+
 
 _RESULTS = {
     "computed": ("x = s32[] parameter(0)", "two = s32[] constant(2)\n  ROOT r = s32[] multiply(x, two)"),
@@ -119,18 +139,24 @@ def _places(text: _Text) -> list[str]:
 def with_effects(kind: str) -> str:
     """Returns the HLO text of a program that calls each place's computation: read, unread, and read once more.
 
+    The last result of the kind "random-state" is a state that it draws.
+
     Args:
         kind: one of `EFFECTS`.
     """
     text = _Text(kind)
     lines = ["x = s32[] parameter(0)"]
+    if kind == "random-state":
+        lines.append(f"state = {EFFECTS[kind].removeprefix('o = ')}")
     read = []
     for number, place in enumerate(_places(text)):
         for turn in ("read", "unread", "again"):
             lines.append(f"{turn}_{number} = s32[] call(x), to_apply={place}")
         read += [f"read_{number}", f"again_{number}"]
-    shapes = ", ".join(["s32[]"] * len(read))
-    lines.append(f"ROOT r = ({shapes}) tuple({', '.join(read)})")
+    shapes = ["s32[]"] * len(read)
+    if kind == "random-state":
+        read, shapes = [*read, "state"], [*shapes, "u64[2]"]
+    lines.append(f"ROOT r = ({', '.join(shapes)}) tuple({', '.join(read)})")
     computations = "\n\n".join(text.computations)
     entry = "\n  ".join(lines)
-    return f"HloModule {kind}s\n\n{computations}\n\nENTRY e {{\n  {entry}\n}}\n"
+    return f"HloModule effects\n\n{computations}\n\nENTRY e {{\n  {entry}\n}}\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +12,9 @@ import pytest
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.patience import FACTOR
-from xla_conformance.programs.effects import EFFECTS, with_effects
-from xla_core import CancelledError, Client, CompileOptions, XlaError, evaluate
+from xla_core import CancelledError, Client, CompileOptions, XlaError
 from xla_core.backend import LiteralQueue
-from xla_core.hlo import Environment, Literal, Shape, parse_hlo
+from xla_core.hlo import Literal, Shape, parse_hlo
 
 SECONDS = 30.0 * FACTOR
 FEEDS = """\
@@ -127,43 +125,6 @@ def test_a_branch_feeds_if_it_is_taken(client: Client, entry: str, options: Comp
                 "The branch that is taken feeds out.", out, [np.array(x, np.int32)], promise="transfer-manager.outfeed"
             )
         assert not len(outfeed), "A branch that isn't taken feeds nothing out."
-
-
-@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend")
-@pytest.mark.parametrize("kind", EFFECTS)
-def test_effects_happen_as_often_as_their_place_runs(client: Client, kind: str, request: pytest.FixtureRequest) -> None:
-    """What nobody reads, what is alike and what never changes is run, too, if it feeds."""
-    module = parse_hlo(with_effects(kind))
-    manager = client.platform.transfer_manager
-    infeed, outfeed = manager.infeed(0), manager.outfeed(0)
-    every = request.config.getoption("xla_profile") != "quick"
-    for level in (0, 1, 2) if every else (2,):
-        executable = client.compile(module, CompileOptions(optimization_level=level))
-        for x in (-2, 1, 5):
-            fed: list[np.ndarray] = []
-            environment = Environment(next_infeed=functools.partial(_feed, fed))
-            expected = evaluate(module, np.int32(x), environment=environment)
-            for _ in range(2 * len(fed)):  # more than are read, so that a program which reads too many ends
-                client.transfer_to_infeed(np.int32(7))
-            got = [np.asarray(result) for result in executable(np.int32(x))]
-            left = [infeed.get(timeout=SECONDS) for _ in range(len(infeed))]
-            out = sorted(int(outfeed.get(timeout=SECONDS).value) for _ in range(len(outfeed)))
-            said = f"at optimization level {level}, with {x}."
-            wanted = sorted(int(np.asarray(value)) for value in environment.outfeed)
-            assert len(left) == len(fed), f"A program reads from the infeed at each place, {said}"
-            assert out == wanted, f"A program feeds out at each place, {said}"
-            require_bits(
-                f"A program with effects gives its results, {said}",
-                got,
-                expected,
-                module=module,
-                promise="compiler.run-backend",
-            )
-
-
-def _feed(fed: list[np.ndarray]) -> np.ndarray:
-    fed.append(np.array(7, np.int32))
-    return fed[-1]
 
 
 @pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "executable.run")
