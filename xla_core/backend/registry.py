@@ -98,9 +98,10 @@ def load_backend(name: str) -> BackendSpec:
     if not points:
         installed = backends()
         have = f"installed: {', '.join(installed)}" if installed else "no backend is installed"
+        misnamed = [misnaming(*each) for each in misnamed_entry_points() if each[0] == name]
         raise NotFoundError(
             f"there is no backend named {name!r}; {have}",
-            hint="use one of these names" if installed else INSTALL_HINT,
+            hint="; ".join(misnamed) or ("use one of these names" if installed else INSTALL_HINT),
         )
     if len(points) > 1:
         owners = " and ".join(sorted(_distribution(point) for point in points))
@@ -118,6 +119,11 @@ def misnamed_entry_points() -> list[tuple[str, str, str]]:
     every = importlib.metadata.entry_points()
     groups = difflib.get_close_matches(ENTRY_POINT_GROUP, every.groups, n=len(every.groups) or 1, cutoff=0.8)
     return [(p.name, g, _distribution(p)) for g in groups if g != ENTRY_POINT_GROUP for p in every.select(group=g)]
+
+
+def misnaming(name: str, group: str, distribution: str) -> str:
+    """Returns the sentence about an entry point whose group is almost the backends' one."""
+    return f"{distribution} puts the entry point {name!r} into the group {group!r}: did you mean {ENTRY_POINT_GROUP!r}?"
 
 
 def clear_cache() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from xla_core import Client
 from xla_core.backend import registry
-from xla_core.errors import FailedPreconditionError, UnavailableError
+from xla_core.errors import FailedPreconditionError, NotFoundError, UnavailableError
 from xla_core.hlo.ops import custom_calls
 
 TOY = "from toy_backend import xla_backend\n"
@@ -221,6 +221,9 @@ def test_a_group_that_is_almost_right(
     said = f"acme 1.0 puts the entry point 'acme' into the group '{group}': did you mean 'xla_core.backends'?"
     assert said in examined.out
     assert examined.out.splitlines()[-1].endswith("; in a misspelt group of entry points: acme.")
+    with pytest.raises(NotFoundError) as raised:
+        Client("acme")
+    assert raised.value.hint == said
 
 
 def test_the_variable_that_chooses(

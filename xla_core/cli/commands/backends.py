@@ -68,8 +68,8 @@ def doctor() -> None:
     Exit code 1 if no program can run, or if an installed backend or custom call can't be imported or opened. A backend
     whose probe reports that it can't be used is not a failure.
     """
-    from xla_core.backend import ENTRY_POINT_GROUP, inspect_backends
-    from xla_core.backend.registry import misnamed_entry_points
+    from xla_core.backend import inspect_backends
+    from xla_core.backend.registry import misnamed_entry_points, misnaming
     from xla_core.hlo.ops.custom_calls import broken_custom_calls
 
     out = output.console()
@@ -83,9 +83,8 @@ def doctor() -> None:
         out.print(f"\n[bold]custom call {_escaped(target)}[/]: [red]broken", soft_wrap=True)
         out.print(f"  {error.message}\n  hint: {error.hint}", soft_wrap=True, markup=False)
     misnamed = misnamed_entry_points()
-    for name, group, owner in misnamed:
-        text = f"{owner} puts the entry point {name!r} into the group {group!r}: did you mean {ENTRY_POINT_GROUP!r}?"
-        out.print(f"\n[yellow]{_escaped(text)}", soft_wrap=True)
+    for each in misnamed:
+        out.print(f"\n[yellow]{_escaped(misnaming(*each))}", soft_wrap=True)
     out.print()
     sentence, well = _sentence(findings, list(calls), [name for name, _, _ in misnamed])
     out.print(f"[bold {'green' if well else 'red'}]{_escaped(sentence)}", soft_wrap=True)
