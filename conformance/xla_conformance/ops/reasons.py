@@ -13,7 +13,7 @@ NO_CASE: dict[Opcode, str] = {
     **{o: _DEVICES for o, op in OPS.items() if Trait.COLLECTIVE in op.traits},
     **dict.fromkeys((Opcode.PARTITION_ID, Opcode.REPLICA_ID), _DEVICES),
     **{o: _HOST for o, op in OPS.items() if Trait.HOST_TRANSFER in op.traits},
-    Opcode.CUSTOM_CALL: "its meaning is the program's own: suite/test_executables",
+    Opcode.CUSTOM_CALL: "its meaning is the program's own: suite/test_claims_custom_calls",
     Opcode.PARAMETER: "every case has it",
 }
 """Ops that other tests of the suite are for."""

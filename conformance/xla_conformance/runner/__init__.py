@@ -10,7 +10,7 @@
 | `explanation` | an exception of a test as a sentence and details |
 """
 
-from xla_conformance.runner.pool import Limits
+from xla_conformance.runner.limits import Limits
 from xla_conformance.runner.rounds import run_rounds
 from xla_conformance.runner.suite_run import Progress, collect_tests, run_suite
 

@@ -5,41 +5,22 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import queue
-import signal
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 from xla_conformance.fair_time import TICK
 from xla_conformance.results import Result, State, name_of
 from xla_conformance.runner.groups import Groups
+from xla_conformance.runner.interruption import interruptible
+from xla_conformance.runner.limits import Limits
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
 from xla_conformance.runner.scratch import remove_abandoned
 
 _GRACE_SECONDS = 1.0  # after a limit, in which the worker writes its stacks
 _FEW = 50  # the most tests that a worker gets the names of before it collects
 _OPENINGS = 2  # how often a replaced worker may fail to open the device, before no more is tried
-
-
-@dataclasses.dataclass(frozen=True)
-class Limits:
-    """Time limits in seconds: of one test; of opening the device, of collecting and of closing; of the whole run."""
-
-    test: float
-    stage: float
-    total: float
-
-    @staticmethod
-    def of(profile: str, patience: float = 1.0) -> Limits:
-        """The limits of a profile, times `patience`."""
-        limits = {
-            "quick": Limits(test=60, stage=120, total=1800),
-            "full": Limits(test=300, stage=300, total=4 * 3600),
-            "stress": Limits(test=900, stage=300, total=24 * 3600),
-        }[profile]
-        return Limits(limits.test * patience, limits.stage * patience, limits.total * patience)
 
 
 class Pool:
@@ -91,7 +72,7 @@ class Pool:
         end = time.monotonic() + self._limits.total
         remove_abandoned()
         try:
-            with _interruptible():
+            with interruptible():
                 self._run_until(end)
         except KeyboardInterrupt:
             self._give_up("it was interrupted, so this report is partial")
@@ -332,27 +313,6 @@ class Pool:
         self.results.append(result)
         self._total = max(self._total, len(self.results))
         self._on_result(self._total, result)
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Lets SIGINT and SIGTERM raise KeyboardInterrupt, so that a run that a script or a CI system ends leaves a report.
-
-    A shell that starts a command in the background has SIGINT ignored in it.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _lost(worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> Result:

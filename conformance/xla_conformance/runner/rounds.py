@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from xla_conformance.results import Run
-from xla_conformance.runner.pool import Limits
+from xla_conformance.runner.limits import Limits
 
 
 def run_rounds(run: Callable[[int, Limits], Run], seed: int, limits: Limits) -> Run:

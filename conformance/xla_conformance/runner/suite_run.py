@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run
-from xla_conformance.runner.pool import Limits, Pool
+from xla_conformance.runner.limits import Limits
+from xla_conformance.runner.pool import Pool
 from xla_conformance.runner.process import Suite
 from xla_core.errors import AlreadyExistsError, InternalError, InvalidArgumentError, NotFoundError, UnavailableError
 

@@ -58,3 +58,9 @@ def launcher(platform: Platform, executor: StreamExecutor, options: CompileOptio
 def large_launcher(platform: Platform, executor: StreamExecutor, options: CompileOptions) -> Launcher | None:
     """The same for 2 MiB and one element more, because a backend may run large work in another way."""
     return make_launcher(platform, executor, options, size=(2 << 20) + 4)
+
+
+@pytest.fixture(scope="module")
+def second_client(open_client: Callable[[], Client]) -> Iterator[Client]:
+    with open_client() as made:
+        yield made

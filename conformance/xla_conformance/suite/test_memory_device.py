@@ -6,12 +6,13 @@ import functools
 import gc
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from xla_conformance.claims import not_supported, require_devices
+from xla_conformance.device.blocks import Blocks, churn, sizes_up_to
 from xla_conformance.device.gates import PATIENCE
 from xla_conformance.device.memories import (
     SMALLEST,
@@ -24,12 +25,12 @@ from xla_conformance.device.memories import (
     require_no_leak,
     size_given,
 )
-from xla_conformance.device.patterns import pattern, require_bytes
+from xla_conformance.device.patterns import pattern
 from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
 from xla_conformance.wording import counted
 from xla_core import Client, Device
-from xla_core.backend import DeviceMemory, Stream, StreamExecutor
+from xla_core.backend import DeviceMemory, StreamExecutor
 from xla_core.target import TargetConfig
 
 pytestmark = pytest.mark.alone
@@ -215,81 +216,10 @@ def test_hundreds_of_uses_leave_the_device_its_memory(idle: Device, client: Clie
 # -- blocks are apart -------------------------------------------------------------------------------------------------
 
 
-def _sizes(most: int) -> list[int]:
-    """Sizes around each power of two, together at most `most` bytes; the largest is about a fifth of that."""
-    sizes: list[int] = []
-    for k in range(40):
-        for size in ((1 << k) - 1, 1 << k, (1 << k) + 1):
-            if size > 0 and sum(sizes) + size <= most:
-                sizes.append(size)
-    return sizes
-
-
-class _Blocks:
-    """Blocks of the device, each with bytes of its own."""
-
-    def __init__(self, executor: StreamExecutor, stream: Stream, random: np.random.Generator, largest: int) -> None:
-        self._executor, self._stream, self._random = executor, stream, random
-        self._bytes = pattern(largest + (1 << 16), int(random.integers(1 << 30)))
-        self._back = np.zeros(largest, np.uint8)
-        self.held: dict[DeviceMemory, np.ndarray] = {}
-
-    def add(self, size: int) -> None:
-        memory = allocated(self._executor, size)
-        if memory.size < size or memory.offset:
-            raise Failure(
-                f"`allocate` gives at least the size that was asked for: {size} bytes, not {memory!r}.",
-                promise="executor.allocate",
-            )
-        start = int(self._random.integers(1 << 16))
-        self.held[memory] = self._bytes[start : start + size]
-        self._stream.memcpy_h2d(memory, self.held[memory])
-
-    def remove(self, memory: DeviceMemory) -> None:
-        self._stream.synchronize()
-        self._executor.deallocate(memory)
-        del self.held[memory]
-
-    def check(self) -> None:
-        for memory, wanted in self.held.items():
-            back = self._back[: wanted.size]
-            self._stream.memcpy_d2h(back, memory)
-            self._stream.synchronize()
-            sentence = f"Blocks of memory are apart, but a block of {back.size} bytes has the bytes of others."
-            require_bytes(sentence, back, wanted, "executor.allocate")
-
-    def close(self) -> None:
-        self._stream.synchronize()
-        for memory in self.held:
-            self._executor.deallocate(memory)
-
-
-def _churn(executor: StreamExecutor, random: np.random.Generator, sizes: Sequence[int], rounds: int) -> None:
-    """Allocates blocks of all sizes, checks them, and replaces half of them, so many times."""
-    stream = executor.create_stream()
-    blocks = _Blocks(executor, stream, random, max(sizes))
-    try:
-        for size in random.permutation(sizes).tolist():
-            blocks.add(size)
-        blocks.check()
-        for _ in range(rounds):
-            memories = list(blocks.held)
-            gone = [memories[i] for i in random.permutation(len(memories))[: len(memories) // 2]]
-            freed = [blocks.held[memory].size for memory in gone]
-            for memory in gone:
-                blocks.remove(memory)
-            for size in random.permutation(freed).tolist():
-                blocks.add(size)
-            blocks.check()
-    finally:
-        blocks.close()
-        stream.close()
-
-
 @pytest.mark.promise("executor.allocate", "executor.deallocate")
 def test_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -> None:
     """Blocks of all sizes up to 16 MiB, each full of its own bytes."""
-    _churn(idle.executor, random, _sizes(min(96 * _MEBIBYTE, idle.description.memory_bytes // 2)), 1)
+    churn(idle.executor, random, sizes_up_to(min(96 * _MEBIBYTE, idle.description.memory_bytes // 2)), 1)
 
 
 @pytest.mark.promise("executor.allocate", "executor.deallocate", "stream.memset")
@@ -320,7 +250,7 @@ def test_large_blocks_do_not_overlap(idle: Device, size: int) -> None:
 @pytest.mark.promise("executor.allocate", "executor.deallocate")
 def test_many_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -> None:
     sizes = np.exp(random.uniform(0, np.log(40_000), 400)).astype(int) + 1
-    _churn(idle.executor, random, sizes.tolist(), 4)
+    churn(idle.executor, random, sizes.tolist(), 4)
 
 
 @pytest.mark.promise("executor.allocate", "executor.deallocate")
@@ -358,7 +288,7 @@ def test_thousands_of_small_blocks_do_not_overlap(idle: Device, count: int) -> N
 @pytest.mark.promise("executor.allocate", "executor.deallocate")
 @pytest.mark.profile("full")
 def test_very_large_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -> None:
-    _churn(idle.executor, random, _sizes(min(2048 * _MEBIBYTE, idle.description.memory_bytes // 2)), 2)
+    churn(idle.executor, random, sizes_up_to(min(2048 * _MEBIBYTE, idle.description.memory_bytes // 2)), 2)
 
 
 @pytest.mark.promise("executor.allocate", "executor.deallocate", "platform.create-executor")
@@ -367,7 +297,7 @@ def test_devices_have_memory_of_their_own(client: Client, random: np.random.Gene
     require_devices(client, 2)
     streams = [device.executor.create_stream() for device in client.devices[:2]]
     pairs = [
-        _Blocks(device.executor, stream, random, 4 << 20)
+        Blocks(device.executor, stream, random, 4 << 20)
         for device, stream in zip(client.devices, streams, strict=False)
     ]
     for _ in range(4):
@@ -390,7 +320,7 @@ def test_threads_allocate_at_the_same_time(idle: Device, random: np.random.Gener
     def run(random: np.random.Generator) -> None:
         try:
             sizes = np.exp(random.uniform(0, np.log(20_000), 60)).astype(int) + 1
-            _churn(idle.executor, random, sizes.tolist(), 6)
+            churn(idle.executor, random, sizes.tolist(), 6)
         except BaseException as problem:
             problems.append(problem)
 
