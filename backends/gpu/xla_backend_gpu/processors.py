@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from xla_core.errors import InvalidArgumentError
 
 PROCESSORS = (
@@ -49,6 +51,7 @@ def check_processor(name: str) -> str:
     return name
 
 
+@functools.cache
 def shared_bytes(processor: str) -> int:
     """Returns the most shared memory of a block on a processor."""
     return _SHARED_KIB.get(processor_number(processor), 48) << 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import contextlib
 import ctypes
 import functools
@@ -11,7 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -83,7 +84,7 @@ class _Code:
     millisecond: compiling then takes a twentieth of the time, and running twice the time.
 
     Attributes:
-        seconds_to_optimize: the processor time that the kernel must have run before it is compiled with optimization.
+        seconds_to_optimize: how long the kernel must have run before it is compiled with optimization.
     """
 
     def __init__(self, kernel: Kernel, layout: StateLayout, native: _Native, seconds_to_compile: float) -> None:
@@ -98,9 +99,9 @@ class _Code:
     def run(self, context: int, scratch: int, first: int, last: int) -> None:
         """Runs blocks. Several threads may call it."""
         native = self._current()
-        started = time.thread_time()
+        started = time.perf_counter()  # the thread's own time takes the system 20 times as long to tell
         native.driver(context, scratch, first, last, native.thread, native.release_warp, self.layout.stride)
-        self._seconds += time.thread_time() - started
+        self._seconds += time.perf_counter() - started
 
     def _current(self) -> _Native:
         if self._seconds > self.seconds_to_optimize and not self._is_optimized:
@@ -156,10 +157,13 @@ def compile_kernel(kernel: Kernel, siblings: Collection[Kernel]) -> _Code:
     Raises:
         UnimplementedError: the kernel has an instruction that the engine doesn't run.
     """
-    with _compiling:
-        if kernel not in _codes:
-            _compile([k for k in siblings if k is not kernel and k not in _codes], kernel)
-        return _codes[kernel]
+    code = _codes.get(kernel)
+    if code is None:
+        with _compiling:
+            if kernel not in _codes:
+                _compile([k for k in siblings if k is not kernel and k not in _codes], kernel)
+            code = _codes[kernel]
+    return code
 
 
 def _compile(others: Sequence[Kernel], kernel: Kernel) -> None:
@@ -211,6 +215,7 @@ def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
     code = compile_kernel(launch.kernel, siblings)
     launch.memory.tracks_initialization = False
     context = _context(launch)
+    place, _ = context.buffer_info()
     blocks = launch.blocks
     scratch = -(-launch.shared_bytes // 64) * 64 + -(-launch.threads // 32) * 32 * code.layout.stride + 128
     work = blocks * launch.threads * len(launch.kernel.instructions)
@@ -220,7 +225,7 @@ def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
         memory = np.empty(scratch, np.uint8)
         start = memory.ctypes.data
         start += -start % 64
-        code.run(context.ctypes.data, start, blocks * part // parts, blocks * (part + 1) // parts)
+        code.run(place, start, blocks * part // parts, blocks * (part + 1) // parts)
 
     run_on_cores(run, parts)
     _raise_fault(launch, context, code.layout)
@@ -233,6 +238,9 @@ def run_on_cores(run: Callable[[int], None], parts: int) -> None:
     After an error of one part no further part is run, and the error is raised. These are plain threads, because
     executors of `concurrent.futures` refuse work once the main thread has ended.
     """
+    if parts == 1:
+        run(0)
+        return
     rest = iter(range(parts))
     errors: list[BaseException] = []
 
@@ -258,7 +266,7 @@ def run_on_cores(run: Callable[[int], None], parts: int) -> None:
         raise errors[0]
 
 
-def _context(launch: Launch) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _context(launch: Launch) -> array.array[int]:
     memory, kernel = launch.memory, launch.kernel
     words = [0] * Context.GLOBALS
     words[Context.MEMORY_BASE] = memory.base
@@ -272,8 +280,10 @@ def _context(launch: Launch) -> np.ndarray[Any, np.dtype[np.int64]]:
     words += [launch.address(Symbol(variable)) for variable in kernel.globals]
     head = len(words)
     parameters = launch.parameters.ljust(-(-len(launch.parameters) // 8) * 8, b"\0")
-    context = np.array([*words, *memoryview(parameters).cast("q"), 0], np.int64)
-    context[Context.PARAMETERS] = context.ctypes.data + 8 * head
+    context = array.array("q", words)
+    context.frombytes(parameters)
+    context.append(0)
+    context[Context.PARAMETERS] = context.buffer_info()[0] + 8 * head
     return context
 
 
@@ -286,13 +296,13 @@ _KINDS = {
 }
 
 
-def _raise_fault(launch: Launch, context: np.ndarray[Any, np.dtype[np.int64]], layout: StateLayout) -> None:
-    code = int(context[Context.FAULT])
+def _raise_fault(launch: Launch, context: array.array[int], layout: StateLayout) -> None:
+    code = context[Context.FAULT]
     if not code:
         return
     position, low = code >> CODE_BITS, code & (1 << CODE_BITS) - 1
     found, align = Faults(low & (1 << KIND_BITS) - 1), low >> KIND_BITS
-    address = int(context[Context.FAULT_ADDRESS]) & (1 << 64) - 1
+    address = context[Context.FAULT_ADDRESS] & (1 << 64) - 1
     kind = _KINDS[found]
     if kind is FaultKind.OUT_OF_BOUNDS and address % align:
         kind = FaultKind.MISALIGNED
@@ -306,7 +316,7 @@ def _raise_fault(launch: Launch, context: np.ndarray[Any, np.dtype[np.int64]], l
     if found is Faults.BARRIER_DIVERGENCE:  # the driver knows the number of the site
         position = layout.sites[position - 1]
     instruction = launch.kernel.instructions[position]
-    x, y, z = (int(context[place]) for place in range(Context.FAULT_BLOCK_X, Context.FAULT_BLOCK_Z + 1))
+    x, y, z = context[Context.FAULT_BLOCK_X : Context.FAULT_BLOCK_Z + 1]
     block = x + launch.grid[0] * (y + launch.grid[1] * z)
-    thread = block * launch.threads + int(context[Context.FAULT_THREAD])
+    thread = block * launch.threads + context[Context.FAULT_THREAD]
     raise launch.fault(kind, details[kind], thread, instruction)
