@@ -8,12 +8,11 @@ import random
 import pytest
 from xla_conformance.ops import generate
 from xla_conformance.ops.choices import Choice, Group, choose_each, choose_pairs, has
-from xla_conformance.ops.coverage import met, uncovered, unmet_pairs
+from xla_conformance.ops.coverage import count_triples, met, uncovered, unmet_pairs
 from xla_conformance.ops.domain import DOMAINS, USUAL
 from xla_conformance.ops.elementwise import value_cases
 from xla_conformance.ops.features import shown_features
 from xla_conformance.ops.reasons import LARGEST_SIZE, NO_CASE, NO_VALUE
-from xla_conformance.ops.selection import needed_rows
 
 from xla_core.hlo import OPS, ElementType, Opcode, verify
 
@@ -60,12 +59,6 @@ def test_each_value_is_there() -> None:
     )
 
 
-def test_rows_that_others_make_redundant_are_left_out() -> None:
-    met = [frozenset("ab"), frozenset("abc"), frozenset("cd"), frozenset("d"), frozenset()]
-    assert needed_rows(met) == [1, 2, 4]  # the last meets nothing: it is the only row of a domain without axes
-    assert needed_rows([frozenset("a"), frozenset("a")]) == [1]
-
-
 def test_choices_depend_on_the_seed_alone() -> None:
     assert [str(r) for r in choose_pairs(AXES, 7, "op")] == [str(r) for r in choose_pairs(AXES, 7, "op")]
     assert [str(r) for r in choose_pairs(AXES, 7, "op")] != [str(r) for r in choose_pairs(AXES, 8, "op")]
@@ -103,6 +96,13 @@ def test_the_quick_profile_meets_every_value_of_every_attribute(seed: int) -> No
 def test_the_quick_profile_meets_every_pair(seed: int) -> None:
     """Types with values of attributes, sizes and ranks; values of two axes; values with places of a large dimension."""
     assert [line for opcode in DOMAINS for line in unmet_pairs(opcode, seed)] == []
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_full_profile_meets_every_triple(seed: int) -> None:
+    total, quick, full = count_triples(seed)
+    assert full == total > 500_000
+    assert quick > 0.6 * total
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])

@@ -81,7 +81,7 @@ def _completed(
     axes: Axes, chosen: Sequence[Choice], wanted: Sequence[Wanted], random: np.random.Generator
 ) -> list[Choice]:
     """Returns further choices, which have the wanted combinations that no choice has. Each has as many as fit."""
-    missing = [w for w, numbers in zip(wanted, having(chosen, wanted), strict=True) if not numbers]
+    missing = [w for w, numbers in zip(wanted, _having(chosen, wanted), strict=True) if not numbers]
     added = []
     while missing:
         allowed: dict[str, list[Any]] = {}
@@ -98,7 +98,7 @@ def _completed(
     return added
 
 
-def having(chosen: Sequence[Choice], wanted: Sequence[Wanted]) -> list[int]:
+def _having(chosen: Sequence[Choice], wanted: Sequence[Wanted]) -> list[int]:
     """Returns the numbers of the choices that have each of the wanted combinations, as bits."""
     rows: dict[tuple[str, Any], int] = {}
     for number, choice in enumerate(chosen):

@@ -106,6 +106,23 @@ def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:
     return sorted(unmet)
 
 
+def count_triples(seed: int = 0) -> tuple[int, int, int]:
+    """Returns how many triples of values of three axes the domains have, and how many cases of quick and full have.
+
+    The axes are the attributes, ranks, classes of element types, sizes and places of a dimension. Domains of which
+    not all pairs meet have none.
+    """
+    total, quick, full = 0, 0, 0
+    for domain in itertools.chain.from_iterable(DOMAINS.values()):
+        if domain.pairs:
+            triples = domain.triples(domain.choices(seed, every_type=False))
+            quick += triples.count
+            for choice in domain.choices(seed, every_type=True):
+                triples.take(choice)
+            total, full = total + triples.total, full + triples.count
+    return total, quick, full
+
+
 def _is_no_pair(domain: str, what: str, element_type: ElementType) -> bool:
     """Whether `NO_PAIR` has a reason why a domain doesn't show something in a type."""
     return any(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from xla_conformance.ops.choices import (
     Wanted,
     choose_each,
     choose_pairs,
-    having,
     members,
 )
+from xla_conformance.ops.combinations import Combinations
 from xla_conformance.ops.comparison import BITS, Rule
 from xla_conformance.ops.features import Feature, shown_features
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.selection import needed_rows, select_rows
+from xla_conformance.ops.selection import Selection
 from xla_conformance.ops.sizes import EMPTY, LARGEST_TILE, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode
@@ -52,7 +53,7 @@ _APART = (*(Group(t) for t in USUAL), *_REST)
 """The usual types apart from each other, and the rest by groups."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Domain:
     """The variations of an op's cases.
 
@@ -93,22 +94,25 @@ class Domain:
 
         Args:
             every_type: whether each element type meets every other value; otherwise each of the usual types does, and
-                the other types are there once or more.
+                the other types are there once or more. With every type, all triples of values are there, in these
+                choices or in those without.
         """
-        types = [t for t in ElementType if t.is_array and self.accepts(t)]
-        if every_type:
-            chosen = self._rows({"type": types}, seed, every_type)
-        elif self.pairs and not self.alike:
-            yield from self._in_usual_types(types, seed)
+        if not every_type and self.pairs and not self.alike:
+            yield from self._in_usual_types(seed)
             return
+        if every_type:
+            chosen = self._rows({"type": self.accepted}, seed, every_type)
         else:
-            groups = [Group(*(t for t in group if t in types)) for group in (TYPES if self.alike else _APART)]
+            groups = [Group(*(t for t in group if t in self.accepted)) for group in (TYPES if self.alike else _APART)]
             chosen = self._rows({"type": [group for group in groups if group]}, seed, every_type)
-        met = set()
+        rows = []
         for choice in chosen:
-            met.add(choice.type)
+            rows.append(choice)
             yield choice
-        yield from self._of_types([t for t in types if t not in met], seed)
+        met = {choice.type for choice in rows}
+        yield from self._of_types([t for t in self.accepted if t not in met], seed)
+        if every_type and self.pairs:
+            yield from self.triples([*rows, *_quick_choices(self, seed)], seed).complete()
 
     def _rows(self, axes: Axes, seed: int, every_type: bool) -> Iterator[Choice]:
         """Yields choices in which all pairs of values meet, or each value is, if there are no pairs."""
@@ -129,42 +133,57 @@ class Domain:
                     seen.add(str(choice))
                     yield choice
 
-    def _in_usual_types(self, types: Sequence[ElementType], seed: int) -> Iterator[Choice]:
+    def _in_usual_types(self, seed: int) -> Iterator[Choice]:
         """Yields choices in which each of the usual types meets every other value, where that shows.
 
-        Elementwise ops have scalars of the other types too.
+        The other types take turns in the rest. Elementwise ops have scalars of them too.
         """
-        rows = self._needed(list(self._rows({}, seed, every_type=False)))
-        usual = [t for t in types if t in USUAL]
-        example = (usual or types)[0]
-        shown = [self.shown(row, example) for row in rows]
+        random = self._random(seed)
+        types = [self.accepted[i] for i in random.permutation(len(self.accepted))]
         others = [t for t in types if t not in USUAL]
-        random = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        chosen = select_rows(shown, usual, others, random)
-        scalars = [n for n, row in enumerate(rows) if OPS[self.opcode].is_elementwise and row.values.get("rank") == 0]
-        chosen += [(scalars[i % len(scalars)], t) for i, t in enumerate(others) if scalars]
-        for number, element_type in dict.fromkeys(chosen):
-            yield Choice({"type": element_type, **rows[number].values})
+        usual = [t for t in types if t in USUAL] or types
+        turns = itertools.cycle(others or usual)
+        hiding = self._hiding(seed)
+        small = {("size", 0), ("size", len(self.sizes))} if 1 in self.empty else set()  # other dimensions have them
+        selection = Selection(
+            self.combined_axes(), self.wanted(), small, lambda choice: self.shown(choice, choice.type), random
+        )
+        for element_type in usual:
+            selection.add_values(element_type)
+        selection.add_wanted(turns)
+        selection.add_features(usual, hiding)
+        selection.add_hiding(hiding, turns)
+        selection.add_types(others)
+        scalars = [c for c in hiding if OPS[self.opcode].is_elementwise and c.values.get("rank") == 0]
+        for choice, element_type in zip(itertools.cycle(scalars), others, strict=False):
+            selection.add(Choice({"type": element_type, **choice.values}))
+        yield from selection.choices
 
-    def _needed(self, rows: Sequence[Choice]) -> list[Choice]:
-        """Returns the rows without those whose values, pairs of values and wanted combinations others have."""
-        wanted = having(rows, self.wanted())
-        numbers = [{n for n, some in enumerate(wanted) if some >> row & 1} for row in range(len(rows))]
-        return [rows[n] for n in needed_rows([self._meets(row) | n for row, n in zip(rows, numbers, strict=True)])]
+    def _hiding(self, seed: int) -> list[Choice]:
+        """Returns choices of scalars and of sizes that hide other choices, without a type."""
+        if not self.sizes or not self.empty:
+            return []
+        ranks = {"rank": (0, *self.axes["rank"])} if self.scalar and "rank" in self.axes else {}
+        axes = {**self.axes, **ranks, "size": self.empty, "place": self.places}
+        chosen = choose_each(axes, seed, f"{self.name}-hiding")
+        return list(_with_single(chosen)) if "every" in self.places else chosen
 
-    def _meets(self, choice: Choice) -> frozenset[Hashable]:
-        """Returns the values of a choice and the pairs of values of two axes.
+    def combined_axes(self) -> Axes:
+        """Returns all axes: of classes of element types, the domain's own, and those of sizes and places."""
+        groups = [Group(*(t for t in group if t in self.accepted)) for group in TYPES]
+        ones = (1,) if 1 in self.empty else ()
+        sized = {"size": (*self.sizes, *ones), "place": self.places} if self.sizes else {}
+        return {"type": [group for group in groups if group], **self.axes, **sized}
 
-        Scalars have no size, and a size that hides other choices is there for each value of the other axes.
-        """
-        values, places = choice.values, self.places_of(choice)
-        met: set[Hashable] = set(values.items())
-        if self.sizes and (values["size"] not in members(self.sizes) or values.get("rank") == 0):
-            of = "scalar" if values.get("rank") == 0 else values["size"], values["place"]
-            return frozenset(met | {(*of, place) for place in places})
-        if self.sizes:
-            places += [("size", _place(self.sizes, values["size"])), ("place", _place(self.places, values["place"]))]
-        return frozenset(met.union(itertools.combinations(places, 2)))
+    def triples(self, choices: Iterable[Choice], seed: int = 0) -> Combinations:
+        """Returns the triples of values that the choices have."""
+        found = Combinations(self.combined_axes(), 3, self._random(seed))
+        for choice in choices:
+            found.take(choice)
+        return found
+
+    def _random(self, seed: int) -> np.random.Generator:
+        return np.random.default_rng([seed, zlib.crc32(self.name.encode())])
 
     def shown(self, choice: Choice, element_type: ElementType) -> frozenset[Feature]:
         """Returns the features of a choice's program in an element type: values of axes and of attributes."""
@@ -221,6 +240,11 @@ class Domain:
         if self.sizes and self.empty:
             yield False, self.empty, self.places
 
+    @functools.cached_property
+    def accepted(self) -> Sequence[ElementType]:
+        """The element types that cases have."""
+        return [t for t in ElementType if t.is_array and self.accepts(t)]
+
     def accepts(self, element_type: ElementType) -> bool:
         """Whether cases have the element type."""
         return self.builds(element_type) if self.types is None else element_type in self.types
@@ -239,6 +263,11 @@ class Domain:
         program = Program(self.opcode, element_type)
         program.finish(self.build(program, choice))
         return program
+
+
+@functools.lru_cache(1 << 8)
+def _quick_choices(domain: Domain, seed: int) -> Sequence[Choice]:
+    return tuple(domain.choices(seed, every_type=False))
 
 
 def _with_single(choices: Sequence[Choice]) -> Iterator[Choice]:

@@ -1,76 +1,174 @@
-"""Which rows of a covering array have which element types: in each type, every value of every axis shows.
+"""The choices of the quick profile: in each usual type every value of every axis shows, and they have many triples.
 
-A covering array with the type as an axis would only promise that the value is in a row of the type. Here each row has
+A covering array with the type as an axis would only promise that a value is in a row of the type. Here each choice has
 the features that its program shows (`features.shown_features`), so that a value counts only where a fault in it changes
 a result.
 """
 
 from __future__ import annotations
 
-import itertools
+import functools
+import operator
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from xla_conformance.ops.choices import Axes, Choice, Wanted
+from xla_conformance.ops.combinations import Combinations
 from xla_core.hlo import ElementType
 
+Features = frozenset[Hashable]
 
-def select_rows(
-    shown: Sequence[frozenset[Hashable]],
-    usual: Sequence[ElementType],
-    others: Sequence[ElementType],
-    random: np.random.Generator,
-) -> list[tuple[int, ElementType]]:
-    """Returns rows with types: each row, each of the usual types with all that any row shows, each other type.
-
-    Args:
-        shown: the features that each row shows.
-        usual: the types that each meet everything.
-        others: types that take turns in the remaining features.
-    """
-    order = [int(i) for i in random.permutation(len(shown))]
-    uses = [0] * len(shown)
-    chosen: list[tuple[int, ElementType]] = []
-    for number in random.permutation(len(usual)):
-        for row in _cover(shown, order, uses):
-            uses[row] += 1
-            chosen.append((row, usual[number]))
-    left = [row for row in order if not uses[row]]
-    turns = itertools.cycle([*(others[i] for i in random.permutation(len(others))), *(() if others else usual)])
-    left += [order[i % len(order)] for i in range(len(others) - len(left))] if order else []
-    chosen += list(zip(left, turns, strict=False))
-    return sorted(chosen, key=lambda pair: pair[0])
+_TRIES = 2
+"""After so many choices of a type that should show a value or a feature and don't, it isn't tried again."""
 
 
-def needed_rows(meets: Sequence[frozenset[Hashable]]) -> list[int]:
-    """Returns rows that together meet all that all rows meet: without those that others make redundant.
+class Selection:
+    """The choices so far. Each is there once."""
 
-    Those that meet least are left out first.
-    """
-    counts = Counter(itertools.chain.from_iterable(meets))
-    needed = []
-    for row in sorted(range(len(meets)), key=lambda row: len(meets[row])):
-        if meets[row] and all(counts[one] > 1 for one in meets[row]):  # the row of a domain without axes meets nothing
-            counts.subtract(meets[row])
-        else:
-            needed.append(row)
-    return sorted(needed)
+    def __init__(
+        self,
+        axes: Axes,
+        wanted: Sequence[Wanted],
+        elsewhere: Collection[tuple[str, int]],
+        shown: Callable[[Choice], Features],
+        random: np.random.Generator,
+    ) -> None:
+        """
+        Args:
+            axes: element types by classes, as axis "type", and what else the choices differ in.
+            wanted: combinations of values that a choice must have.
+            elsewhere: values (axis, number) that a type needs no choice for, as others show them.
+            shown: the features that a choice's program shows; none if its results are empty.
+            random: decides between values that are equally good.
+        """
+        self._choices: dict[tuple[Hashable, ...], Choice] = {}
+        self._values = {axis: values for axis, values in axes.items() if axis != "type"}
+        self._elsewhere, self._shown = elsewhere, shown
+        self._triples = Combinations(axes, 3, random)
+        self._pairs = Combinations(self._values, 2, random)
+        self._wanted = _Unmet(self._pairs, wanted)
+        self._known: dict[tuple[Hashable, ...], Features] = {}
+        self._features: list[tuple[Choice, Features]] = []
+        self._of_types: dict[ElementType, set[Hashable]] = {}
+
+    @property
+    def choices(self) -> list[Choice]:
+        return list(self._choices.values())
+
+    def add(self, choice: Choice) -> None:
+        self._choices[tuple(choice.values.values())] = choice
+        self._triples.take(choice)
+        self._pairs.take(choice)
+        self._wanted.take(choice)
+
+    def add_values(self, element_type: ElementType) -> None:
+        """Adds a few choices of a type in which each value of each axis shows."""
+        counts = self._pairs.counts.items()
+        left = {(a, n): _TRIES for a, count in counts for n in range(count) if (a, n) not in self._elsewhere}
+        while left or element_type not in self._of_types:
+            allowed: dict[str, list[int]] = {}
+            for axis, number in sorted(left):
+                allowed.setdefault(axis, []).append(number)
+            choice = self._triples.best(self._wanted.within(allowed), type=element_type)
+            is_shown = ("elements", "0") not in self._add_shown(choice, self._shown_by_some_type(choice))
+            for value in self._pairs.values(choice) & set(left):
+                left[value] -= 1
+                if is_shown or not left[value]:
+                    del left[value]
+
+    def add_wanted(self, types: Iterator[ElementType]) -> None:
+        """Adds choices of the types in turns, until all that is wanted and each two values of two axes are in one."""
+        while allowed := self._wanted.within({}):
+            self._add_shown(self._triples.best(allowed, type=next(types)))
+        while self._pairs.count < self._pairs.total:
+            self._add_shown(_of_type(self._pairs.best({}), next(types)))
+
+    def add_features(self, usual: Sequence[ElementType], hiding: Sequence[Choice]) -> None:
+        """Adds choices, so that each usual type shows what any choice shows, or what one of hiding values shows.
+
+        Args:
+            hiding: choices without a type, of sizes that hide other values.
+        """
+        known = [*self._features, *((c, self._shown(_of_type(c, usual[0]))) for c in hiding)]
+        every = set[Hashable]().union(*(features for _, features in known))
+        for element_type in usual:
+            tries = Counter[Hashable]()
+            while missing := {f for f in every - self._of_types[element_type] if tries[f] < _TRIES}:
+                choice, features = max(known, key=lambda one: len(one[1] & missing))
+                tries.update(features & missing)
+                made = _of_type(choice, element_type)
+                if missing & (shown := self._shown(made)):
+                    self._add_shown(made, shown)
+
+    def add_hiding(self, hiding: Sequence[Choice], types: Iterator[ElementType]) -> None:
+        """Adds those of the hiding choices that no type has."""
+        there = {tuple(_without_type(choice).values()) for choice in self._choices.values()}
+        for choice in hiding:
+            if tuple(choice.values.values()) not in there:
+                self.add(_of_type(choice, next(types)))
+
+    def add_types(self, types: Collection[ElementType]) -> None:
+        """Adds a choice of each type that none has."""
+        there = {choice.type for choice in self._choices.values()}
+        for element_type in types:
+            if element_type not in there:
+                self.add(self._triples.best({}, type=element_type))
+
+    def _shown_by_some_type(self, choice: Choice) -> Features:
+        """Returns what the choice shows, in its type or in another one, which shows much the same."""
+        key = tuple(_without_type(choice).values())
+        if key not in self._known:
+            self._known[key] = self._shown(choice)
+        return self._known[key]
+
+    def _add_shown(self, choice: Choice, features: Features | None = None) -> Features:
+        """Adds a choice and what it shows."""
+        features = self._shown(choice) if features is None else features
+        self.add(choice)
+        self._features.append((choice, features))
+        self._of_types.setdefault(choice.type, set()).update(features)
+        return features
 
 
-def _cover(shown: Sequence[frozenset[Hashable]], order: Sequence[int], uses: Sequence[int]) -> Iterator[int]:
-    """Yields rows that together show all features: always the row that adds the most, and among equal rows the least
-    used.
-    """
-    missing = set[Hashable]().union(*shown)
-    gains = {row: len(shown[row]) for row in order}
-    while missing:
-        best, gain = -1, 0
-        for row in order:  # a gain only falls, so an old one that is too low needs no new count
-            if gains[row] < gain or (gains[row] == gain and best >= 0 and uses[row] >= uses[best]):
-                continue
-            gains[row] = len(shown[row] & missing)
-            if gains[row] > gain or (gains[row] == gain and best >= 0 and uses[row] < uses[best]):
-                best, gain = row, gains[row]
-        missing -= shown[best]
-        yield best
+class _Unmet:
+    """The wanted combinations that no choice has, as bits."""
+
+    def __init__(self, values: Combinations, wanted: Sequence[Wanted]) -> None:
+        self._values = values
+        self._numbers = [values.numbers(combination) for combination in wanted]
+        self._unmet = self._every = (1 << len(wanted)) - 1
+        self._with: dict[tuple[str, int], int] = {}  # the combinations that a value may be in
+        for axis, count in values.counts.items():
+            for number in range(count):
+                has = (axis not in numbers or number in numbers[axis] for numbers in self._numbers)
+                self._with[axis, number] = sum(1 << n for n, one in enumerate(has) if one)
+
+    def take(self, choice: Choice) -> None:
+        values = self._values.values(choice)
+        if len(values) == len(self._values.counts):
+            self._unmet &= ~functools.reduce(operator.and_, (self._with[at] for at in values), self._every)
+
+    def within(self, allowed: dict[str, list[int]]) -> dict[str, list[int]]:
+        """Returns the numbers of values by which a choice has as many unmet combinations as fit."""
+        fitting = self._unmet
+        made = dict(allowed)
+        for axis, numbers in allowed.items():
+            fitting &= functools.reduce(operator.or_, (self._with[axis, n] for n in numbers))
+        while fitting:
+            first = (fitting & -fitting).bit_length() - 1
+            fitting &= fitting - 1
+            for axis, numbers in self._numbers[first].items():
+                made[axis] = [n for n in made.get(axis, numbers) if n in numbers]
+                fitting &= functools.reduce(operator.or_, (self._with[axis, n] for n in made[axis]))
+        return made
+
+
+def _of_type(choice: Choice, element_type: ElementType) -> Choice:
+    return Choice({"type": element_type, **_without_type(choice)})
+
+
+def _without_type(choice: Choice) -> dict[str, Any]:
+    return {axis: value for axis, value in choice.values.items() if axis != "type"}

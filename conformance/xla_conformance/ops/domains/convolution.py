@@ -22,6 +22,9 @@ _OTHER_WINDOWS = (WindowDimension(size=2, padding_low=1), WindowDimension(size=3
 
 _TYPES = [t for t in ElementType if t.is_array and t.has_zero]
 
+_MOST = 1 << 23
+"""The products that a case may have. A processor takes about a second for so many of complex numbers."""
+
 
 @domain(
     Opcode.CONVOLUTION,
@@ -63,6 +66,10 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
         windows[-1] = dataclasses.replace(window_of(c, space[-1]), window_reversal=c.reversal)
     batch, output_features = own["batch"] * batch_groups, own["output_feature"] * max(c.groups)
     input_features = own["input_feature"] * feature_groups
+    products = batch * own["input_feature"] * output_features
+    for at in range(c.spatial - 1):
+        if products * math.prod(w.size * w.output_size(n) for w, n in zip(windows, space, strict=True)) > _MOST:
+            windows[at] = WindowDimension(stride=space[at] + 1)  # of one result
     place = _places(c.input, c.spatial, crossed=False)
     of_kernel = _places(c.kernel, c.spatial, crossed=c.crossed)
     of_output = _places(c.output, c.spatial, crossed=c.crossed and c.reversal)
