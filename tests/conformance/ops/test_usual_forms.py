@@ -59,7 +59,7 @@ def test_sums_of_ends_have_two_neighbours_of_the_least_number() -> None:
     for case in cases_of(Opcode.DOT, "ends"):
         (dot,) = instructions(case)
         lhs, rhs = (case.arguments()[o.parameter_number].astype(np.int64) for o in dot.operands)
-        if case.element_type.is_signed and lhs.shape[1] > 8:
+        if case.element_type.is_signed and lhs.shape[1] > 9:  # the smallest sizes have too few elements
             least = case.element_type.integer_range[0]
             both = (lhs[:, :, None] == least) & (rhs[None] == least)
             assert (both[:, 1:] & both[:, :-1]).any(), case.name
