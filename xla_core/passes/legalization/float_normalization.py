@@ -72,6 +72,8 @@ def widen(
 
 def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType]) -> HloInstruction:
     operands = [_converted(o, b, types) for o in i.operands]
+    if i.opcode == Opcode.COMPARE and i.attribute("type") == "TOTALORDER":
+        operands = [_ordered(new, old, b) for new, old in zip(operands, i.operands, strict=True)]
     changed = {}
     for name, value in i.attributes.items():
         if isinstance(value, HloComputation):
@@ -92,6 +94,14 @@ def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType
 def _converted(o: HloInstruction, b: Builder, types: dict[ElementType, ElementType]) -> HloInstruction:
     wide = types.get(o.shape.element_type)
     return o if wide is None else b.convert(o, o.shape.with_element_type(wide))
+
+
+def _ordered(new: HloInstruction, old: HloInstruction, b: Builder) -> HloInstruction:
+    """The wider value with the place of the narrow one in the total order: some types have their NaN in that of -0."""
+    if not old.shape.element_type.value.endswith("fnuz"):
+        return new
+    is_number = b.add(Opcode.COMPARE, new, new, direction="EQ")
+    return b.add(Opcode.SELECT, is_number, new, b.constant(-0.0, new.shape))
 
 
 def _widened(shape: Shape, types: dict[ElementType, ElementType]) -> Shape:

@@ -279,6 +279,22 @@ ENTRY e {{
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("kind", [T.F8E4M3FNUZ, T.F8E5M2FNUZ, T.F8E4M3B11FNUZ], ids=str)
+def test_a_nan_in_the_place_of_negative_zero_keeps_its_place_in_wider_floats(kind: T) -> None:
+    every = np.arange(256, dtype=np.uint8).view(kind.dtype)
+    x, y = (a.reshape(-1) for a in np.meshgrid(every, every))
+    text = f"""
+HloModule m
+ENTRY e {{
+  x = {kind}[{x.size}] parameter(0)
+  y = {kind}[{x.size}] parameter(1)
+  ROOT r = pred[{x.size}] compare(x, y), direction=LT, type=TOTALORDER
+}}
+"""
+    ((expected, found),) = _run(text, x, y, capabilities=SIMPLE.with_ops(["parameter", "convert"], [kind]))
+    np.testing.assert_array_equal(found, expected)
+
+
 def _of_one_type(i):
     types = {i.shape.element_type, *(o.shape.element_type for o in i.operands)}
     return "a product has one type" if len(types) > 1 else None
