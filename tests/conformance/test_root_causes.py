@@ -9,8 +9,13 @@ from xla_conformance.root_causes import find_root_causes
 from xla_conformance.runner import run_suite
 
 
-def wrong(opcode: str, *runs_as: str, case: str = "f32", state: State = State.FAIL) -> Result:
-    return Result(f"test_op[{opcode}-{case}]", state, properties={"opcode": opcode, "runs_as": list(runs_as)})
+def wrong(
+    opcode: str, *runs_as: str, case: str = "f32", element_type: str = "f32", state: State = State.FAIL
+) -> Result:
+    """A test of an op that is compiled to others, of f32 unless they name another type."""
+    ops = [name if " " in name else f"{name} f32" for name in runs_as]
+    properties = {"opcode": opcode, "element_type": element_type, "runs_as": ops}
+    return Result(f"test_op[{opcode}-{case}]", state, properties=properties)
 
 
 def test_an_op_that_others_are_compiled_to_is_their_root() -> None:
@@ -32,6 +37,16 @@ def test_an_op_that_is_wrong_alone_too_is_no_dependent() -> None:
     """Its cases in fusions have neighbours, which are not the cause if it is wrong without them."""
     results = [wrong("sine", "sine", "add"), wrong("sine", "sine", case="alone"), wrong("add", "add")]
     assert find_root_causes(results) == []
+
+
+def test_an_op_is_a_root_only_in_the_types_in_which_it_is_wrong() -> None:
+    """The device computes the comparison of a narrow type in s32, where nothing is known to be wrong."""
+    compare = wrong("compare", "compare s32", element_type="f8e5m2")
+    assert find_root_causes([compare, wrong("power", "compare s32")]) == []
+    (root,) = find_root_causes(
+        [compare, wrong("compare", "compare s32", element_type="s32"), wrong("power", "compare s32")]
+    )
+    assert (root.opcode, root.dependents) == ("compare", ("test_op[power-f32]",))
 
 
 def test_what_passes_is_no_root() -> None:

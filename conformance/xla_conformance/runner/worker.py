@@ -236,7 +236,7 @@ class _Worker:
         if lost:
             entry["state"] = State.DEVICE_LOST.value
         if entry["state"] != State.PASS.value and "opcode" in properties:
-            properties["runs_as"] = self._opcodes()
+            properties["runs_as"] = self._ops()
         self._end(id, **entry, properties=properties)
         if lost or interrupted:
             os._exit(0)
@@ -244,8 +244,8 @@ class _Worker:
     def _end(self, id: str, **entry: Any) -> None:
         self.send("end", id=id, **{"seconds": 0.0, "details": "", "properties": {}, **entry})
 
-    def _opcodes(self) -> list[str]:
-        """The opcodes that the last program was compiled to."""
+    def _ops(self) -> list[str]:
+        """The ops that the last program was compiled to, each with the element types of its operands and results."""
         executable = self._client.last if self._client is not None else None
         if executable is None:
             return []
@@ -253,8 +253,16 @@ class _Worker:
             computations = parse(executable.as_text()).computations
         except XlaError:  # a backend's own text
             return []
-        found = {i.opcode for c in computations for i in c.instructions} - {Opcode.FUSION}
-        return sorted(opcode.value for opcode in found if Trait.NOP not in OPS[opcode].traits)
+        return sorted(
+            {
+                f"{i.opcode} {leaf.element_type}"
+                for c in computations
+                for i in c.instructions
+                if i.opcode is not Opcode.FUSION and Trait.NOP not in OPS[i.opcode].traits
+                for shape in (i.shape, *(o.shape for o in i.operands))
+                for leaf in shape.array_leaves()
+            }
+        )
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:

@@ -115,13 +115,19 @@ def test_no_sentence_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_depends_on_a_wrong_op_is_named_only(capsys: pytest.CaptureFixture[str]) -> None:
     wrong = [
         Result(
-            "test_ops.py::test_op[tanh-bf16]", State.FAIL, properties={"opcode": "tanh", "runs_as": ["convert", "tanh"]}
+            "test_ops.py::test_op[tanh-bf16]",
+            State.FAIL,
+            properties={
+                "opcode": "tanh",
+                "element_type": "bf16",
+                "runs_as": ["convert bf16", "convert f32", "tanh f32"],
+            },
         ),
         Result(
             "test_ops.py::test_op[convert-f32]",
             State.FAIL,
             failure=FAILURE,
-            properties={"opcode": "convert", "runs_as": ["convert"]},
+            properties={"opcode": "convert", "element_type": "f32", "runs_as": ["convert f32"]},
         ),
     ]
     out = shown(run_of(*wrong), capsys)

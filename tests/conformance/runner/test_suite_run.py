@@ -203,7 +203,7 @@ def test_a_wrong_op_is_found(put_backend: Put, tmp_path: Path) -> None:
     wrong = next(r for r in failed if r.properties["element_type"] == "f32")
     assert {"module", "index", "operands", "got", "wanted"} <= set(wrong.failure)
     assert "negate" in wrong.failure["module"]
-    assert "negate" in wrong.properties["runs_as"]
+    assert "negate f32" in wrong.properties["runs_as"]
     folder = tmp_path / wrong.failure["folder"]
     assert {f.name for f in folder.iterdir()} == set(wrong.failure["files"])
     arguments, results = ([np.load(path) for path in folder.glob(f"{name}_*.npy")] for name in ("argument", "result"))
