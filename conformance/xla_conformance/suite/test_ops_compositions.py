@@ -25,6 +25,7 @@ from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
 from xla_conformance.ops.twins import Twins, groups, twins
 from xla_conformance.ops.variations import readings, variations
 from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
+from xla_conformance.programs.drawn import drawn_programs
 from xla_conformance.programs.loops import loops
 from xla_conformance.programs.patterns import broken_conditions, parts
 from xla_conformance.programs.rewrites import KINDS, Rewritten, rewritten
@@ -46,6 +47,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("composition", found, ids=lambda composition: composition.name)
     if "group" in metafunc.fixturenames:
         metafunc.parametrize("group", groups(every=every))
+    if "first" in metafunc.fixturenames:
+        metafunc.parametrize("first", range(0, _DRAWN if every else _FEW, _FEW))
     if "part" in metafunc.fixturenames:
         metafunc.parametrize("part", parts(every=every), ids=lambda part: f"{part[0]}-{part[1]}")
 
@@ -140,6 +143,8 @@ def _require_patterns(client: Client, patterns: Mapping[str, Mapping[str, HloMod
 
 
 _RUNS, _TOGETHER = 3, 200
+_FEW, _DRAWN = 12, 300
+"""How many drawn programs the quick and the full profile have."""
 _CONTEXTS = (
     Context(level=2),
     Context(level=0),
@@ -195,6 +200,13 @@ def test_what_holds_under_conditions(
         programs = broken_conditions(*part, seed, every=every and level > 0)
         for first in range(0, len(programs), _TOGETHER):
             _require_each(client, target, programs[first : first + _TOGETHER], Context(level=level), seed)
+
+
+@pytest.mark.promise("compiler.run-backend")
+def test_drawn_programs(client: Client, target: TargetConfig, first: int, seed: int) -> None:
+    """Ops that share values, calls, loops and branches, as they come together by chance."""
+    for level in (2, 0) if first else (2,):
+        _require_each(client, target, drawn_programs(seed, first, _FEW), Context(level=level), seed)
 
 
 @pytest.mark.promise("compiler.run-backend")
