@@ -29,8 +29,8 @@ from xla_core.codegen import LinkedCode, link_objects
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value, compile_ir
 from xla_core.errors import UnimplementedError
 
-_INLINE_WORK = 1 << 18
-"""Instructions of all threads, each counted once, below which a launch stays on the calling thread."""
+_PART_WORK = 1 << 18
+"""The least instructions of the threads of a part, each counted once: starting a thread takes as long as these."""
 
 _OPT_LEVEL = 1
 """LLVM's, for kernels that run for long. The vectorizer of higher levels costs time, and calls functions of 128-bit
@@ -42,7 +42,7 @@ halves the time that it takes.
 """
 
 _WAVES = 8
-"""Parts of a launch for each core, so that the cores end at about the same time, and change to optimized code soon."""
+"""The most parts of a launch for each core: the cores end at about the same time, and change to optimized code soon."""
 
 
 def _link(module: IrModule, opt_level: int, what: str) -> LinkedCode:
@@ -219,7 +219,7 @@ def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
     blocks = launch.blocks
     scratch = -(-launch.shared_bytes // 64) * 64 + -(-launch.threads // 32) * 32 * code.layout.stride + 128
     work = blocks * launch.threads * len(launch.kernel.instructions)
-    parts = 1 if work < _INLINE_WORK else min(blocks, _cores() * _WAVES)
+    parts = max(1, min(blocks, work // _PART_WORK, _cores() * _WAVES))
 
     def run(part: int) -> None:
         memory = np.empty(scratch, np.uint8)
