@@ -129,7 +129,7 @@ def compile_module(
     `blas` allows calls of OpenBLAS, `level` is the generator's optimization level; see `CpuOptions` for the others.
     """
     assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=can_share)
-    emitter = ModuleEmitter(module, assignment, abi, processor_of(config), threads, blas, limits_loops=True)
+    emitter = ModuleEmitter(module, assignment, abi, processor_of(config), threads, blas, limits_loops=True, quick=True)
     keep = keep_artifacts or ModuleDump.active() is not None
     with profiler.span("emit LLVM IR", category="compile"):
         ir = emitter.emit()

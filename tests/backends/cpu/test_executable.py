@@ -261,6 +261,7 @@ ENTRY main {{
     callers = [line for line in functions if "kernel" not in line]
     assert len(callers) == 4
     assert [" noimplicitfloat " in line for line in callers if "@loop" not in line] == [False, True, True]
+    assert [" optnone " in line for line in callers] == ["@xla_cpu_entry" in line for line in callers]
 
 
 _SMALL_LOOP = """HloModule small

@@ -80,10 +80,12 @@ class ModuleEmitter:
         blas: bool,
         *,
         limits_loops: bool = False,
+        quick: bool = False,
     ) -> None:
         """With `limits_loops`, loops of unknown length take time from the last word of the table of addresses.
 
         The word is in nanoseconds, by the estimates. When none are left, the entry returns `Status.OUT_OF_TIME`.
+        With `quick`, LLVM doesn't optimize the calls of kernels outside of loops, because each runs once.
         """
         self.hlo = hlo
         self.assignment = assignment
@@ -94,6 +96,7 @@ class ModuleEmitter:
         self.nanoseconds = 0.0
         self.time_slot = 0
         self._limits_loops = limits_loops
+        self._quick = quick
         self._kernels = NativeKernels(hlo, assignment, abi, processor, threads, self.module, blas)
         self._functions: dict[HloComputation, str] = {}
         self._times: dict[HloComputation, float] = {}  # the nanoseconds of one call of each
@@ -159,7 +162,9 @@ class ModuleEmitter:
         # noimplicitfloat keeps LLVM from vectorizing the stores of kernel arguments, which would take quadratic time.
         has_few_calls = self._in_loop and sum(1 for i in order if not is_small(i)) <= _FEW_CALLS
         attributes = "nounwind" if has_few_calls else "noimplicitfloat nounwind"
-        attributes += "" if inlined else " noinline"
+        is_plain = self._quick and not self._in_loop
+        attributes += " noinline" if is_plain or not inlined else ""
+        attributes += " optnone" if is_plain else ""  # LLVM allows it only with noinline
         function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes=attributes)
         function.optimized = not has_few_calls
         builder = IrBuilder(self.module, function)

@@ -32,7 +32,7 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, IrArray
 from xla_core.codegen.llvm.loops.kept_rows import KeptRows
-from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL, ElementalIrEmitter, elemental
+from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL, ElementalIrEmitter, element_operands, elemental
 from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
@@ -183,7 +183,7 @@ class ElementEmitter:
     def _elementwise_operands(self, instruction: HloInstruction, index: Index) -> list[tuple[HloInstruction, Index]]:
         if instruction.opcode not in ELEMENTAL or instruction in self._bindings:
             return []
-        return [(o, _same_element(o, index)) for o in instruction.operands]
+        return [(o, _same_element(o, index)) for o in element_operands(instruction)]
 
     def _emit(self, instruction: HloInstruction, index: Index) -> ElementValue | list[ElementValue]:
         binding = self._bindings.get(instruction)
@@ -196,7 +196,7 @@ class ElementEmitter:
             kept = self.rows.read(instruction, index)
             if kept is not None:
                 return kept
-            operands = [self.value(o, _same_element(o, index)) for o in instruction.operands]
+            operands = [self.value(o, _same_element(o, index)) for o in element_operands(instruction)]
             value = emit(self.elemental, instruction, operands)
             self.rows.keep(instruction, index, value)
             return value

@@ -25,6 +25,7 @@ from xla_core.codegen.llvm.scalars.conversions import (
 from xla_core.codegen.llvm.scalars.float_ops import ARITHMETIC_OPS, FLOAT_OPS, reduce_precision
 from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS, compare_integers
 from xla_core.codegen.llvm.scalars.math import MathEmitter
+from xla_core.codegen.llvm.scalars.number_order import compared_numbers
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
@@ -33,10 +34,15 @@ from xla_core.hlo.values.element_type import ElementType
 from xla_core.registration import registers_in
 
 ElementalEmitter = Callable[["ElementalIrEmitter", HloInstruction, Sequence[ElementValue]], ElementValue]
-"""(emitter, instruction, operand elements) -> the element."""
+"""(emitter, instruction, elements of its `element_operands`) -> the element."""
 
 ELEMENTAL: dict[Opcode, ElementalEmitter] = {}
 elemental = registers_in(ELEMENTAL)
+
+
+def element_operands(instruction: HloInstruction) -> Sequence[HloInstruction]:
+    """Returns the instructions whose elements an elementwise op needs: its operands, or what they are made of."""
+    return compared_numbers(instruction) or instruction.operands
 
 
 class ElementalIrEmitter:
@@ -261,6 +267,9 @@ def _compare(e: ElementalIrEmitter, instruction: HloInstruction, operands: Seque
     b = e.b
     direction = instruction.attribute("direction")
     element_type = instruction.operand(0).shape.element_type
+    if compared_numbers(instruction) is not None:
+        x, y = (e.widen(v, element_type) for v in operands if isinstance(v, Value))
+        return b.and_(b.fcmp("ord", x, x), b.fcmp("ult", x, y))
     lhs, rhs = operands
     if isinstance(lhs, Complex) and isinstance(rhs, Complex):
         real = b.fcmp(_FLOAT_PREDICATES[direction], lhs.real, rhs.real)
