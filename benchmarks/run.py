@@ -1,6 +1,7 @@
 """Times the benchmark programs: ours against JAX's own CPU compiler, in turns in one process.
 
     xla bench [--backend cpu] [--only NAME ...] [--json out/bench.json] [--chart out/bench.png]
+    xla bench --compile
     xla bench --reading
     xla bench --start
 
@@ -19,6 +20,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from benchmarks import report
+from benchmarks.compiling import compiling
 from benchmarks.contenders import Jax, XlaCore
 from benchmarks.measure import Measurement, geometric_mean, interleave, measure
 from benchmarks.reading import reading
@@ -88,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         out.print(str(error), markup=False)
         return 2
     chosen = [b for b in everything if not options.only or {b.name, b.group} & set(options.only)]
-    if not chosen:
+    if not chosen and not options.compile:
         parser.error(_no_such_program(everything))
     try:
         ours = None if options.side == "jax" else XlaCore(options.backend)
@@ -96,6 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (XlaError, ImportError) as error:
         out.print(f"{error}\n  hint: --side ours and --side jax time one side alone", markup=False)
         return 2
+    if options.compile:
+        return compiling(everything, options.only or (), ours, jax, options.seconds, options.json)
 
     measurements = run(chosen, ours, jax, seconds=options.seconds)
     if measurements:
@@ -129,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--backend", help="the backend of our side; default: the installed one with the highest priority"
     )
+    parser.add_argument("--compile", action="store_true", help="time the compilations of the programs instead of runs")
     parser.add_argument("--reading", action="store_true", help="time the readers of programs instead of the programs")
     parser.add_argument("--start", action="store_true", help="time the start of processes instead of the programs")
     parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")

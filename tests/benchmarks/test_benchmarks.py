@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks import report
+from benchmarks.compiling import compiling
 from benchmarks.contenders import Jax, Prepared, device_counts
 from benchmarks.measure import Measurement, geometric_mean, interleave, largest_difference, measure
 from benchmarks.reading import Reading, print_table
@@ -148,6 +149,23 @@ def test_environment_that_changes_speed_is_reported(monkeypatch: pytest.MonkeyPa
     assert report.environment() == {}
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     assert report.environment() == {"OPENBLAS_CORETYPE": "Haswell"}
+
+
+def test_compilations_are_timed_in_turns(tmp_path: Path) -> None:
+    fakes = Fake("a"), Fake("b")
+    assert compiling([SMALL], ["trivial"], *fakes, 0.0, tmp_path / "compile.json") == 0
+    (row,) = json.loads((tmp_path / "compile.json").read_text())
+    assert row["name"] == "trivial"
+    assert row["ratio"] == pytest.approx(row["seconds"] / row["jax_seconds"])
+    assert compiling([SMALL], ["dispatch"], fakes[0], None, 0.0) == 0
+    assert compiling([SMALL], ["nothing"], fakes[0], None, 0.0) == 2
+
+
+def test_a_function_is_compiled_on_both_sides(tmp_path: Path) -> None:
+    assert main(["--compile", "--only", "jnp.max", "--seconds", "0", "--json", str(tmp_path / "compile.json")]) == 0
+    (row,) = json.loads((tmp_path / "compile.json").read_text())
+    assert row["name"] == "jnp.max"
+    assert min(row["seconds"], row["jax_seconds"]) > 1e-3
 
 
 def test_the_start_of_processes_is_timed_step_by_step(tmp_path: Path) -> None:
