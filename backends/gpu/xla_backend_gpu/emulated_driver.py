@@ -11,13 +11,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 from xla_backend_gpu.driver import Driver, Function, LaunchArguments, Places
 from xla_backend_gpu.emulator import Counters, EmulatorFault, Memory, warn_of_leaks
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
-from xla_core.errors import InternalError, XlaError
+from xla_core.errors import InternalError, SourceLocation, XlaError
 from xla_core.hlo import HloInstruction
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.target import DeviceDescription
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xla_backend_gpu.cublas.library import CublasLt
     from xla_backend_gpu.cublas.matmul import Matmul
     from xla_backend_gpu.emulator import Access, Module
+    from xla_backend_gpu.emulator.stream_order import Clocks, MemoryUses, Operation, StreamOrder
 
 
 LaunchObserver = Callable[[str, LaunchArguments], "Callable[[Access], None]"]
@@ -33,6 +34,12 @@ LaunchObserver = Callable[[str, LaunchArguments], "Callable[[Access], None]"]
 
 _ALIGNMENT = 256
 _COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
+
+
+class _Event(HostEvent):
+    """An event with the operations that come before it, where the order of streams is looked at."""
+
+    clocks: Clocks | None = None
 
 
 class _Loaded:
@@ -65,6 +72,8 @@ class EmulatedDriver(Driver):
         observer: observes the launches with the checked engine.
     """
 
+    _order: ClassVar[StreamOrder | None] = None  # of the streams of all devices, from the first checked module on
+
     def __init__(self, memory_bytes: int, cublas_library: str = "") -> None:
         super().__init__()
         self._cublas_library = cublas_library
@@ -73,6 +82,7 @@ class EmulatedDriver(Driver):
         self.observer: LaunchObserver | None = None
         self._counting = threading.Lock()
         self._leaks: weakref.finalize[..., EmulatedDriver] | None = None
+        self._memory_uses: MemoryUses | None = None
         self._description = DeviceDescription(
             name="emulated GPU",
             vendor="xla-core",
@@ -87,7 +97,10 @@ class EmulatedDriver(Driver):
 
     def allocate(self, size: int) -> int | None:
         self.require_alive()
-        return self.memory.allocate(size, _ALIGNMENT)
+        address = self.memory.allocate(size, _ALIGNMENT)
+        if address is not None and self._memory_uses is not None:
+            self._memory_uses.allocated(address, size)
+        return address
 
     def free(self, address: int) -> None:
         self.memory.free(address)
@@ -99,20 +112,41 @@ class EmulatedDriver(Driver):
 
     def close_stream(self, stream: HostStream) -> None:
         stream.close()
+        self._host_waited(stream)
 
     def name_stream(self, stream: HostStream, name: str) -> None:
         stream.name = f"{name}, on the device"
 
     def is_idle(self, stream: HostStream) -> bool:
-        return stream.is_idle
+        if not stream.is_idle:
+            return False
+        self._host_waited(stream)
+        return True
+
+    def _host_waited(self, stream: HostStream) -> None:
+        if self._order is not None:
+            self._order.host_waited(self._order.recorded(stream))
 
     def recover(self, stream: HostStream) -> None:
         if self.lost is None and stream.error is not None:
             stream.recover()
 
-    def _enqueue(self, stream: HostStream, work: Callable[[], None], name: str, microseconds: float) -> None:
+    def _enqueue(
+        self,
+        stream: HostStream,
+        work: Callable[[Operation | None], None],
+        name: str,
+        microseconds: float,
+        location: SourceLocation | None = None,
+    ) -> None:
+        """Enqueues work, which takes its place in the order of streams, if that is looked at."""
         self.require_alive()
-        stream.enqueue(functools.partial(self._run, work), microseconds, name)
+        operation = self._order.operation(stream, name, location) if self._order is not None else None
+        stream.enqueue(functools.partial(self._run, functools.partial(work, operation)), microseconds, name)
+
+    def _uses(self, operation: Operation | None, address: int, size: int, *, writes: bool) -> None:
+        if operation is not None and self._memory_uses is not None:
+            self._memory_uses.uses(operation, address, size, writes=writes)
 
     def _run(self, work: Callable[[], None]) -> None:
         """Runs work in its turn on a stream. After a failure the device is lost."""
@@ -126,25 +160,34 @@ class EmulatedDriver(Driver):
 
     def write(self, stream: HostStream, address: int, source: HostBytes) -> None:
         data = source.copy()
-        self._enqueue(stream, lambda: self.memory.write(address, data), "copy from the host", _copy_time(source.size))
+
+        def copy(operation: Operation | None) -> None:
+            self.memory.write(address, data)
+            self._uses(operation, address, data.size, writes=True)
+
+        self._enqueue(stream, copy, "copy from the host", _copy_time(source.size))
 
     def read(self, stream: HostStream, destination: HostBytes, address: int) -> None:
-        def copy() -> None:
+        def copy(operation: Operation | None) -> None:
             destination[...] = self.memory.view(address, destination.size)
+            self._uses(operation, address, destination.size, writes=False)
 
         self._enqueue(stream, copy, "copy to the host", _copy_time(destination.size))
         self.reached(self.record(stream), float("inf"))
 
     def copy(self, stream: HostStream, destination: int, source: int, size: int) -> None:
-        def copy() -> None:
+        def copy(operation: Operation | None) -> None:
             self.memory.write(destination, self.memory.view(source, size))
+            self._uses(operation, source, size, writes=False)
+            self._uses(operation, destination, size, writes=True)
 
         self._enqueue(stream, copy, "copy", _copy_time(size))
 
     def fill(self, stream: HostStream, address: int, value: int, size: int) -> None:
-        def fill() -> None:
+        def fill(operation: Operation | None) -> None:
             self.memory.view(address, size)[...] = value
             self.memory.mark_initialized(address, size)
+            self._uses(operation, address, size, writes=True)
 
         self._enqueue(stream, fill, "fill", _copy_time(size))
 
@@ -154,10 +197,13 @@ class EmulatedDriver(Driver):
         module = loaded.module
         module.check_shared_bytes(function.name, arguments.shared_bytes)  # the device outlives a launch that is refused
 
-        def run() -> None:
+        def run(operation: Operation | None) -> None:
             module.prepare(function.name)
             started = time.perf_counter()  # the thread's own time takes the system 20 times as long to tell
             observer = self.observer if module.engine == "checked" else None
+            observe = observer(function.name, arguments) if observer is not None else None
+            uses = self._memory_uses if module.engine == "checked" else None
+            used = uses.of_launch(observe) if uses is not None else None
             try:
                 counters = module.launch(
                     function.name,
@@ -166,15 +212,18 @@ class EmulatedDriver(Driver):
                     arguments=list(arguments.addresses),
                     memory=self.memory,
                     dynamic_shared=arguments.shared_bytes,
-                    observe=observer(function.name, arguments) if observer is not None else None,
+                    observe=used or observe,
                 )
+                if uses is not None and used is not None and operation is not None:
+                    uses.launched(operation, used)
             except EmulatorFault as fault:
                 raise _with_instruction(fault, instruction) if instruction is not None else fault from None
             with self._counting:
                 self.counters += counters
             loaded.lasted = (arguments.blocks, arguments.threads), 1e6 * (time.perf_counter() - started)
 
-        self._enqueue(stream, run, function.name, loaded.microseconds(arguments))
+        location = instruction.location if instruction is not None else None
+        self._enqueue(stream, run, function.name, loaded.microseconds(arguments), location)
 
     def open_blas(self) -> CublasLt | None:
         from xla_backend_gpu.cublas.find import open_library
@@ -182,13 +231,17 @@ class EmulatedDriver(Driver):
         return open_library(self._cublas_library) if self._cublas_library else None
 
     def call_blas(self, stream: HostStream, library: CublasLt, matmul: Matmul, places: Places, name: str) -> None:
+        operation = self._order.operation(stream, name) if self._order is not None else None
+
         def run() -> None:
             self.require_alive()
             views = [self.memory.view(address, size) for address, size in places]
             library.multiply(matmul, [(view.ctypes.data, view.size) for view in views], 0)
-            scratch = bool(matmul.config.workspace_bytes)
-            for address, size in places[len(places) - 1 - scratch :]:
-                self.memory.mark_initialized(address, size)
+            result = len(places) - 1 - bool(matmul.config.workspace_bytes)  # scratch memory follows it
+            for number, (address, size) in enumerate(places):
+                self._uses(operation, address, size, writes=number >= result)
+                if number >= result:
+                    self.memory.mark_initialized(address, size)
 
         self.require_alive()
         stream.enqueue(run, name=name)  # the device outlives what the library refuses
@@ -202,21 +255,27 @@ class EmulatedDriver(Driver):
 
     # -- events ------------------------------------------------------------------------------------------------------
 
-    def record(self, stream: HostStream) -> HostEvent:
-        event = stream.create_event()
+    def record(self, stream: HostStream) -> _Event:
+        event = _Event()
+        if self._order is not None:
+            event.clocks = self._order.recorded(stream)
         stream.record(event)
         return event
 
-    def wait(self, stream: HostStream, event: Any) -> None:
+    def wait(self, stream: HostStream, event: _Event) -> None:
         self.require_alive()
+        if self._order is not None and event.clocks is not None:
+            self._order.waits(stream, event.clocks)
         stream.wait(event)
 
-    def reached(self, event: HostEvent, seconds: float) -> bool:
+    def reached(self, event: _Event, seconds: float) -> bool:
         self.require_alive()
         if not event.ready and not (seconds > 0 and event.synchronize(None if seconds == float("inf") else seconds)):
             return False
         if event.error is not None:
             raise event.error
+        if self._order is not None and event.clocks is not None:
+            self._order.host_waited(event.clocks)
         return True
 
     # -- code --------------------------------------------------------------------------------------------------------
@@ -225,6 +284,11 @@ class EmulatedDriver(Driver):
         from xla_backend_gpu.emulator import Module
 
         module = Module(ptx, engine=engine)
+        if engine == "checked" and self._memory_uses is None:
+            from xla_backend_gpu.emulator.stream_order import MemoryUses, StreamOrder
+
+            EmulatedDriver._order = EmulatedDriver._order or StreamOrder()
+            self._memory_uses = MemoryUses(self.memory, EmulatedDriver._order)
         return {name: Function(name, _Loaded(module)) for name in module.kernels}
 
 
