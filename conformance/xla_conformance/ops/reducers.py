@@ -37,10 +37,15 @@ def known_reducer(name: str, element_type: ElementType) -> str:
     return name
 
 
-def reducer(p: Program, name: str, element_type: ElementType) -> HloComputation:
+SIDES = ("ordered", "crossed")
+"""Whether a computation or comparator has its parameters as operands in their order, or the second one first."""
+
+
+def reducer(p: Program, name: str, element_type: ElementType, sides: str = "ordered") -> HloComputation:
     """Adds the computation of a name. "clamped" is one that no compiler knows: min(max(a, b), limit)."""
 
-    def root(made: HloComputation, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+    def root(made: HloComputation, *parameters: HloInstruction) -> HloInstruction:
+        a, b = parameters if sides == "ordered" else parameters[::-1]
         if name != "clamped":
             return made.add(Opcode(name), a, b)
         limit = made.constant(np.asarray(1).astype(element_type.dtype))

@@ -33,6 +33,7 @@ _MOST = 1 << 23
     sizes=SIZES[:6],
     places=("minor",),
     spatial=(2, 1, 3, 0),
+    along=("last", "first"),
     large=("spatial", "batch", "input_feature", "output_feature", "every"),
     input=_ORDERS,
     kernel=_ORDERS,
@@ -54,20 +55,21 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     own = {"batch": 2, "input_feature": 3, "output_feature": 2}
     space = [5, 6, 4][: c.spatial]
     windows = list((_OTHER_WINDOWS * 2)[: c.spatial])
+    chosen = {"last": c.spatial - 1, "first": 0}[c.along]
     if c.large == "every":
         own = dict.fromkeys(own, min(c.size, 4))
         space = [min(c.size, 4)] * c.spatial
         windows = [dataclasses.replace(w, size=c.window) for w in windows]
     elif c.large == "spatial" and c.spatial:
-        space[-1] = c.size
+        space[chosen] = c.size
     elif c.large in own:
         own[c.large] = max(1, c.size // max(c.groups)) if max(c.groups) > 1 and c.size else c.size
     if c.spatial:
-        windows[-1] = dataclasses.replace(window_of(c, space[-1]), window_reversal=c.reversal)
+        windows[chosen] = dataclasses.replace(window_of(c, space[chosen]), window_reversal=c.reversal)
     batch, output_features = own["batch"] * batch_groups, own["output_feature"] * max(c.groups)
     input_features = own["input_feature"] * feature_groups
     products = batch * own["input_feature"] * output_features
-    for at in range(c.spatial - 1):
+    for at in {*range(c.spatial)} - {chosen}:
         if products * math.prod(w.size * w.output_size(n) for w, n in zip(windows, space, strict=True)) > _MOST:
             windows[at] = WindowDimension(stride=space[at] + 1)  # of one result
     place = _places(c.input, c.spatial, crossed=False)
@@ -120,6 +122,7 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     empty=(),
     places=("minor",),
     spatial=(1,),
+    along=("last",),
     large=("spatial", "batch", "input_feature", "output_feature"),
     input=("bsf",),
     kernel=("sbf",),

@@ -34,13 +34,15 @@ AXES: dict[str, Any] = {
     "taken": ("half", "one", "all", "mixed"),
     "index": INDEX_TYPES,
     "promise": ("none", "sorted", "unique", "both"),
+    "beyond": (False, True),
     "large": ("operand", "indices"),
 }
 """The axes of gathers and scatters.
 
 `roles` has a letter for each dimension of the operand: collapsed (inserted), window, batching. The rest of the axes say
 which of them the indices map, where index vectors are in the array of indices, how many batch dimensions it has, where
-the window dimensions are in the result, and how much of a window dimension is taken.
+the window dimensions are in the result, how much of a window dimension is taken, and whether some of the indices with a
+promise are out of bounds, as all others are.
 """
 
 _BATCH = (3, 2, 4)
@@ -203,6 +205,9 @@ def _starts(
             picked = np.sort(picked)
         places = dict(zip(order, np.unravel_index(picked, cells), strict=True))
         rows = np.stack([places[d] * max(1, slices[d]) for d in mapped], -1)
+        if c.beyond:  # the last indices, each at a place of its own behind the operand
+            behind = count - count // 4
+            rows[behind:, mapped.index(order[0])] = operand[order[0]] + np.arange(count - behind)
         if rows.size == 0 or int(rows.max()) <= most:
             return rows, is_sorted, is_unique
     low = [-2] * len(mapped)

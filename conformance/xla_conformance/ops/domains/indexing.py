@@ -19,6 +19,7 @@ from xla_conformance.ops.reducers import (
     NAMES,
     REDUCERS,
     SECONDS,
+    SIDES,
     fill_of,
     known_reducer,
     reducer,
@@ -86,6 +87,7 @@ def _square_gather(p: Program, c: Choice) -> HloInstruction:
     reducer=(*REDUCERS, "replace"),
     accumulator=("same", "wider"),
     ends=(False, True),
+    sides=SIDES,
     **AXES,
 )
 def _scatter(p: Program, c: Choice) -> HloInstruction:
@@ -111,7 +113,7 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     else:
         types = [p.type]
         replaces = c.reducer == "replace" and n.is_unique
-        made = _replacing(p, types) if replaces else reducer(p, name, total)
+        made = _replacing(p, types) if replaces else reducer(p, name, total, c.sides)
         fills = [patterns if replaces else fill_of(name, total, 1 + updates, ends=c.ends)]
     operands = [p.parameter(n.operand, t, f) for t, f in zip(types, fills, strict=True)]
     indices = p.parameter(n.indices, c.index, _given(n.starts))
@@ -132,6 +134,7 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     reducer=("add", "maximum", "replace"),
     accumulator=("same",),
     ends=(False,),
+    sides=SIDES[:1],
     **_SQUARE,
 )
 def _square_scatter(p: Program, c: Choice) -> HloInstruction:
@@ -152,6 +155,7 @@ def _square_scatter(p: Program, c: Choice) -> HloInstruction:
     reducer=("add",),
     accumulator=("same",),
     ends=(False,),
+    sides=SIDES[:1],
     **_SQUARE,
 )
 def _wide_scatter(p: Program, c: Choice) -> HloInstruction:

@@ -17,6 +17,7 @@ from xla_conformance.ops.reducers import (
     NAMES,
     REDUCERS,
     SECONDS,
+    SIDES,
     fill_of,
     known_reducer,
     reducer,
@@ -41,6 +42,7 @@ REDUCED = ("chosen", "others", "all", "first", "last", "ends", "none")
     reducer=REDUCERS,
     accumulator=("same", "wider"),
     terms=("whole", "ends", "rows"),
+    sides=SIDES,
 )
 def _reduce(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
@@ -53,7 +55,7 @@ def _reduce(p: Program, c: Choice) -> HloInstruction:
         fill, first = rows(name, p.type, total, axes), exactly(identity(name, total))
     operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, first)
     ordered = axes if c.order == "ascending" else axes[::-1]
-    return p.add(Opcode.REDUCE, operand, start, dimensions=ordered, to_apply=reducer(p, name, total))
+    return p.add(Opcode.REDUCE, operand, start, dimensions=ordered, to_apply=reducer(p, name, total, c.sides))
 
 
 @domain(

@@ -11,7 +11,7 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.fills import Fill, halves, numbers
 from xla_conformance.ops.program import Program, unsigned_type
-from xla_conformance.ops.reducers import SECONDS, several_types
+from xla_conformance.ops.reducers import SECONDS, SIDES, several_types
 from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
 from xla_conformance.ops.values import patterns, special
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
@@ -66,6 +66,7 @@ def _sort_many(p: Program, c: Choice) -> HloInstruction:
     key=("first", "last", "two"),
     keys=tuple(_KEYS),
     stable=(True, False),
+    sides=SIDES,
 )
 def _sort(p: Program, c: Choice) -> HloInstruction:
     """Without a stable order, an operand of distinct numbers decides between equal keys."""
@@ -80,7 +81,7 @@ def _sort(p: Program, c: Choice) -> HloInstruction:
         keys = [*keys, c.count]
     operands = [p.parameter(sizes, t, fill) for t, fill in zip(types, fills, strict=True)]
     total = "TOTALORDER" if c.keys == "numbers" and p.type.is_floating else None
-    order = _order(p, types, list(dict.fromkeys(keys)), c.direction, total)
+    order = _order(p, types, list(dict.fromkeys(keys)), c.direction, total, c.sides)
     return p.add(Opcode.SORT, *operands, dimensions=(axis,), is_stable=c.stable, to_apply=order)
 
 
@@ -100,6 +101,7 @@ def _sort(p: Program, c: Choice) -> HloInstruction:
     key=("first", "last"),
     keys=("ties",),
     stable=(True,),
+    sides=SIDES[:1],
 )
 def _wide_sort(p: Program, c: Choice) -> HloInstruction:
     return _sort(p, c)
@@ -110,15 +112,24 @@ def _distinct(shape: Shape, random: np.random.Generator) -> np.ndarray:
 
 
 def _order(
-    p: Program, types: Sequence[ElementType], keys: Sequence[int], direction: str, total: str | None
+    p: Program,
+    types: Sequence[ElementType],
+    keys: Sequence[int],
+    direction: str,
+    total: str | None,
+    sides: str = "ordered",
 ) -> HloComputation:
     """Adds a comparator: the first of the keys that differ decides."""
+    turned = {"LT": "GT", "GT": "LT", "EQ": "EQ"}
     pairs = [t for t in types for _ in range(2)]
 
     def root(made: HloComputation, *parameters: HloInstruction) -> HloInstruction:
         def compare(key: int, how: str) -> HloInstruction:
             kind = total if types[key].is_floating else None
-            return made.add(Opcode.COMPARE, parameters[2 * key], parameters[2 * key + 1], direction=how, type=kind)
+            one, other = parameters[2 * key : 2 * key + 2]
+            if sides == "crossed":
+                one, other, how = other, one, turned[how]
+            return made.add(Opcode.COMPARE, one, other, direction=how, type=kind)
 
         before = compare(keys[-1], direction)
         for key in reversed(keys[:-1]):

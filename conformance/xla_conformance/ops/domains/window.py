@@ -17,6 +17,7 @@ from xla_conformance.ops.reducers import (
     NAMES,
     REDUCERS,
     SECONDS,
+    SIDES,
     fill_of,
     known_reducer,
     reducer,
@@ -88,6 +89,7 @@ def _windows(c: Choice, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
     reducer=REDUCERS,
     accumulator=("same", "wider"),
     terms=KINDS,
+    sides=SIDES,
     **WINDOW_AXES,
 )
 def _reduce_window(p: Program, c: Choice) -> HloInstruction:
@@ -102,7 +104,8 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     fill = of_kind(c.terms, name, p.type, total, terms)
     first = fill_of(name, total, 1 + count) if c.terms == "whole" else exactly(identity(name, total))
     operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, first)
-    return p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=reducer(p, name, total))
+    to_apply = reducer(p, name, total, c.sides)
+    return p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply)
 
 
 @domain(Opcode.REDUCE_WINDOW, variant="reducers", rule=EQUAL, sizes=(), stride=(1, 2))
@@ -206,6 +209,7 @@ def _wide_reduce_window(p: Program, c: Choice) -> HloInstruction:
     rank=(2, 1, 3, 4),
     select=("GE", "LE", "GT", "LT"),
     scatter=("add", "maximum", "multiply"),
+    sides=SIDES,
     ends=(False, True),
     **{axis: values for axis, values in WINDOW_AXES.items() if axis not in ("window", "base", "dilation")},
     window=(2, 1, 3, 5),
@@ -222,7 +226,7 @@ def _select_and_scatter(p: Program, c: Choice) -> HloInstruction:
     outputs = [w.output_size(n) for w, n in zip(window, sizes, strict=True)]
     source = p.parameter(outputs, fill=with_ends(fill) if c.ends else fill)
 
-    return _select_and_scatter_of(p, operand, source, p.parameter(fill=fill), window, c.select, name)
+    return _select_and_scatter_of(p, operand, source, p.parameter(fill=fill), window, c.select, name, c.sides)
 
 
 _POOLS = (
@@ -266,11 +270,12 @@ def _select_and_scatter_of(
     window: Window,
     direction: str,
     name: str,
+    sides: str = "ordered",
 ) -> HloInstruction:
     def chooses(made: HloComputation, a: HloInstruction, b: HloInstruction) -> HloInstruction:
         return made.add(Opcode.COMPARE, a, b, direction=direction)
 
-    select, scatter = p.computation("chooses", [p.type, p.type], chooses), reducer(p, name, p.type)
+    select, scatter = p.computation("chooses", [p.type, p.type], chooses), reducer(p, name, p.type, sides)
     return p.add(
         Opcode.SELECT_AND_SCATTER, operand, source, start, window=tuple(window), select=select, scatter=scatter
     )
