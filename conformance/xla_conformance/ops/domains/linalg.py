@@ -19,7 +19,7 @@ from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 _T = ElementType
 _FLOATS = (_T.F32, _T.F64, _T.BF16, _T.F16)
 _COMPLEX = (_T.C64, _T.C128)
-_ORDERS = (*MEDIUM, Group(255, 256, 257))
+_ORDERS = (*MEDIUM, Group(255, 256), 257)  # of 257 rows and columns, more elements than 16 bits count
 _BATCHES = ((), (2,), (3, 2), (65,), (0,), (2, 1, 3, 2))
 
 
