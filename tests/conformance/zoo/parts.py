@@ -162,6 +162,21 @@ def broken(level: str, select: str, mutants: list[Mutant]) -> Callable[..., Call
     return says
 
 
+def rewriter(select: str, mutants: list[Mutant]) -> Callable[..., Callable[[Any], Any]]:
+    """Makes a decorator `(fault)` of functions `(computation, instruction)`: it adds a compiler that rewrites by them."""
+
+    def says(fault: str, **fields: Any) -> Callable[[Any], Any]:
+        def add(rewrite: Any) -> Any:
+            name = rewrite.__name__.title().replace("_", "")
+            part = type(name, (Rewriter,), {"rewrite": staticmethod(rewrite)})
+            broken("executables", select, mutants)("compiler.run-backend", fault, **fields)(part)
+            return rewrite
+
+        return add
+
+    return says
+
+
 _PARTS = {
     "stream": Stream,
     "executor": Executor,
