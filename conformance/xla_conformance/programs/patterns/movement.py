@@ -109,6 +109,7 @@ MOVEMENT: Mapping[str, Row] = {
     "rows one after another": lambda x, j: x.take(j.constant([1, 2])),
     "one row several times": lambda x, j: x.take(j.constant([2, 2, 2])),
     "rows of rows": lambda x, j: x.take(j.constant([3, 1, 2, 0])).take(j),
+    "rows of joined arrays": lambda x, y, j: x.join(y).take(j.constant([1, 3])),
     "rows of an op": lambda x, y, j: (x + y).take(j),
     "rows of a count": lambda j: j.count((6,)).take(j),
     "rows within limits": lambda x, j: x.take(j.limit(0, 3)),
