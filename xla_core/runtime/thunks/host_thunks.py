@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core import profiler
 from xla_core.analysis import BufferSlice
+from xla_core.backend.event import Event
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.evaluation.evaluation_context import flatten_value, unflatten_value
 from xla_core.hlo.values.literal import Literal
@@ -79,6 +80,11 @@ def _wait(run: ThunkRun) -> None:
     """Waits for the work enqueued before, and raises its error."""
     event = run.stream.create_event()
     run.stream.record(event)
+    wait_for(event)
+
+
+def wait_for(event: Event) -> None:
+    """Waits for the work before the event, and raises its error."""
     event.synchronize()
     if event.error is not None:
         raise event.error

@@ -18,7 +18,7 @@ from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import CancelledError, UnimplementedError, as_xla_error
 from xla_core.runtime.communicators import make_communicator
 from xla_core.runtime.thunks.device_constants import DeviceConstants
-from xla_core.runtime.thunks.host_thunks import HOST_HANDLERS, read
+from xla_core.runtime.thunks.host_thunks import HOST_HANDLERS, read, wait_for
 from xla_core.runtime.thunks.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
 from xla_core.schedule import (
     START,
@@ -209,8 +209,11 @@ class ThunkExecutor:
                     self.enqueue(inner, run)
             return
 
+        turns = max(1, _UNROLLED // max(1, sum(map(self._items, thunk.body))))
+
         def drive(run: ThunkRun) -> None:
             trips = 0
+            earlier: Event | None = None
             while True:
                 if self._cancelled:
                     raise CancelledError(f"{thunk.name} was cancelled after {trips} trips")
@@ -224,6 +227,10 @@ class ThunkExecutor:
                 for inner in thunk.body:
                     self.enqueue(inner, run)
                 trips += 1
+                if thunk.trip_count is not None and trips % turns == 0:  # bounds the work that waits in the stream
+                    if earlier is not None:
+                        wait_for(earlier)
+                    earlier = _recorded(run.stream)
 
         drive_from_host(drive, run)
 
@@ -292,4 +299,4 @@ _CONTROL_FLOW: Mapping[type[Thunk], Callable[[ThunkExecutor, Any, ThunkRun], Non
 }
 
 _TIMEOUT_NAME = "ThunkExecutor's collective_timeout"
-_UNROLLED = 4096  # the most thunks that an unrolled loop may enqueue at once
+_UNROLLED = 4096  # the most thunks that a loop of known trip count enqueues before it waits for earlier ones

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -11,8 +12,8 @@ from xla_core.backend import Communicator, DeviceMemory, Kernel, RunOptions, Str
 from xla_core.errors import InternalError, XlaError
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes.pipeline import run_hlo_passes
-from xla_core.runtime import ThunkExecutor
-from xla_core.schedule import CollectiveThunk, KernelThunk, ThunkProgram, emit_thunks
+from xla_core.runtime import HostStream, ThunkExecutor
+from xla_core.schedule import CollectiveThunk, KernelThunk, ThunkProgram, WhileThunk, emit_thunks
 from xla_core.target import Capabilities, TargetConfig
 
 MEET = """HloModule meet, replica_count=2
@@ -101,3 +102,43 @@ def test_a_communicator_is_ended_once(client, monkeypatch, where: str) -> None:
     else:
         assert isinstance(error, InternalError)
         assert error.__cause__ is fault
+
+
+class QueueStream(HostStream):
+    """A stream whose work never runs on the thread that enqueues it, as on a device with a queue of its own."""
+
+    def run_inline(self) -> None:
+        pass
+
+
+class SlowKernel(Kernel):
+    """The first launch takes until no more launches are enqueued, for a fifth of a second."""
+
+    enqueued = waited = done = 0
+
+    def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions) -> None:
+        assert isinstance(stream, QueueStream)
+        self.enqueued += 1
+        stream.enqueue(self.run, float("inf"))
+
+    def run(self) -> None:
+        while not self.done:
+            before = self.enqueued
+            time.sleep(0.2)
+            if before == self.enqueued:
+                self.waited = before
+                break
+        self.done += 1
+
+
+def test_a_long_loop_waits_for_its_earlier_turns(client, monkeypatch) -> None:
+    device = client.devices[0]
+    monkeypatch.setattr(device.executor, "create_stream", lambda: QueueStream(device.executor))
+    kernel = SlowKernel()
+    step = KernelThunk("step", kernel, (), ())
+    loop = WhileThunk("loop", None, (), (step, step), trip_count=15_000)
+    options = RunOptions(device.executor, device.compute_stream, device.allocator, client.platform.transfer_manager)
+    assert ThunkExecutor(ThunkProgram((), (loop,), (), ())).execute(options, []) == []
+    client.synchronize()
+    assert kernel.done == kernel.enqueued == 30_000
+    assert 0 < kernel.waited <= 2 * 4096
