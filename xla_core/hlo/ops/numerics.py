@@ -128,6 +128,8 @@ def total_order_key(x: Array) -> Array:
     """Returns integers that are ordered as by IEEE 754's totalOrder: -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     if CLASS[x.dtype] not in "fe":
         return widen(x)
+    if not ElementType.from_numpy(x.dtype).has_sign_bit:
+        return widen(signless(x))
     bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}")
     width = BIT_WIDTH[x.dtype]
     if width < 8:

@@ -167,6 +167,11 @@ class ElementType(enum.Enum):
         return int(digits.split("e")[0]) if self.is_floating else int(digits)
 
     @cached_property
+    def has_sign_bit(self) -> bool:
+        """Whether the highest bit is the sign: of signed integers and of all float types but F8E8M0FNU."""
+        return self.is_signed or (self.is_floating and self is not ElementType.F8E8M0FNU)
+
+    @cached_property
     def exponent_bits(self) -> int:
         """Exponent bits of a float type; 0 for other types."""
         return _FIELDS.get(self.value, (0, 0))[0]

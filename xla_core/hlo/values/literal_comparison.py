@@ -126,8 +126,7 @@ def ulp_distance(actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
     width = element.byte_width * 8
     bits = np.dtype(f"u{element.byte_width}")
     a, b = (np.ascontiguousarray(x).view(bits).reshape(x.shape).astype(np.uint64) for x in (actual, expected))
-    signed = element is not ElementType.F8E8M0FNU
-    sign = np.uint64(1 << (element.bit_width - 1)) if signed else np.uint64(0)
+    sign = np.uint64(1 << (element.bit_width - 1)) if element.has_sign_bit else np.uint64(0)
     magnitude = np.uint64((1 << width) - 1) ^ sign
     am, bm = a & magnitude, b & magnitude
     apart = np.where((a & sign) == (b & sign), np.maximum(am, bm) - np.minimum(am, bm), am + bm)

@@ -30,7 +30,7 @@ class ComparisonExpander(OpExpander):
             and element_type.is_floating
             and element_type.bit_width in _INTEGERS
             and "nuz" not in element_type.value
-            and element_type is not ElementType.F8E8M0FNU
+            and element_type.has_sign_bit
         )
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:

@@ -291,9 +291,12 @@ def _ir_float(element_type: ElementType) -> str:
 
 
 def total_order(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
-    """Returns an integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
+    """Returns a signed integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     bits = type_bits(value.type)
-    integer = b.wrap(b.bitcast(value, f"i{bits}"), element_type.bit_width, signed=True)
+    integer = b.bitcast(value, f"i{bits}")
+    if not element_type.has_sign_bit:  # the unsigned order of the bits, as a signed one
+        return b.xor(integer, Value(integer.type, str(-(2 ** (bits - 1)))))
+    integer = b.wrap(integer, element_type.bit_width, signed=True)
     # The bits of negative numbers increase with their magnitude: all but the sign are flipped.
     flip = b.lshr(b.ashr(integer, bits - 1), 1)
     return b.xor(integer, flip)

@@ -82,7 +82,7 @@ def test_remainder(t: T) -> None:
     compare_all(["remainder"], t, 2, 0)
 
 
-@pytest.mark.parametrize("t", [T.PRED, *INTEGERS, *STANDARD], ids=str)
+@pytest.mark.parametrize("t", [T.PRED, *INTEGERS, *STANDARD, T.F8E8M0FNU], ids=str)
 def test_compare(t: T) -> None:
     a, b = samples(t)
     shape = array(t, len(a))
