@@ -14,6 +14,7 @@ import numpy as np
 
 import xla_conformance
 from xla_conformance.failures import Failure
+from xla_conformance.runner.minimal import minimal_program
 from xla_core.errors import XlaError
 
 _FRAMES = 12  # of an exception's traceback, the innermost ones
@@ -69,12 +70,18 @@ def lacks_room(error: BaseException) -> bool:
 
 
 def save_failure(failure: Failure, folder: Path) -> list[str]:
-    """Writes the module as HLO text and the arrays as .npy files. Returns the files' names."""
+    """Writes the module as HLO text, its part with the wrong result as StableHLO, and the arrays as .npy files.
+
+    Returns the files' names.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     if failure.module:
         (folder / "module.hlo").write_text(failure.module)
         written.append("module.hlo")
+        if minimal := minimal_program(failure.module, failure.number):
+            (folder / "minimal.mlir").write_text(minimal)
+            written.append("minimal.mlir")
     arrays = {"argument": failure.arguments, "result": failure.results, "expected": failure.expected}
     for kind, values in arrays.items():
         for number, value in enumerate(values):

@@ -224,6 +224,9 @@ def test_a_failure_leaves_the_program_that_ran_with_its_arguments(put_backend: P
         assert len(result.failure["operands"]) == 1, "what its context adds is no operand"
         for got, wanted in zip(evaluate(module, *arguments), expected, strict=True):
             np.testing.assert_array_equal(got, wanted)
+        minimal = parse((folder / "minimal.mlir").read_text())
+        (got,) = evaluate(minimal, *arguments)
+        np.testing.assert_array_equal(got, expected[result.failure.get("result", 0)])
 
 
 def test_a_compiler_that_raises_leaves_the_program(put_backend: Put, tmp_path: Path) -> None:
