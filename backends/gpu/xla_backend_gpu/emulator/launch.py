@@ -119,7 +119,7 @@ class GlobalVariables:
         for variable in kernel.globals:
             if variable in places:
                 continue
-            address = memory.allocate(variable.size, max(variable.align, 16))
+            address = memory.allocate(variable.size, max(variable.align, 16), of_module=True)
             if address is None:
                 raise ResourceExhaustedError(
                     f"there is no memory for {variable.name}, which has {variable.size} bytes; {kernel.name} uses it"

@@ -38,12 +38,16 @@ class Memory:
         self._starts: list[int] = []  # of allocated blocks, in order; offsets from the base
         self._ends: list[int] = []
         self._calls: dict[int, tuple[Call, ...]] = {}  # that allocated the block at an offset
+        self._of_modules: set[int] = set()  # the offsets of blocks that are freed together with a module
         self._written = 0  # the offset behind the last byte that may have been written
         self._full = 0  # no gap before the block of this number has room for another block
         self._bounds: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
 
-    def allocate(self, size: int, align: int = 256) -> int | None:
-        """Returns the address of a new block, or None if no gap is large enough. A block of 0 bytes takes 1 byte."""
+    def allocate(self, size: int, align: int = 256, *, of_module: bool = False) -> int | None:
+        """Returns the address of a new block, or None if no gap is large enough. A block of 0 bytes takes 1 byte.
+
+        With `of_module`, the block is a variable of a module, which frees it at its own end.
+        """
         if align < 1 or align & (align - 1):
             raise InvalidArgumentError(f"an alignment must be a power of two, not {align}")
         size = max(size, 1)
@@ -56,6 +60,8 @@ class Memory:
                     self._ends.insert(position, first + size)
                     self._bounds = None
                     self._skip_full_gaps()
+                    if of_module:
+                        self._of_modules.add(first)
                     if self.tracks_initialization:  # memory that was never written keeps its unused pages
                         self.initialized[first : min(first + size, self._written)] = False
                         self._calls[first] = calls_outside()
@@ -83,6 +89,7 @@ class Memory:
                 raise InvalidArgumentError(f"no block of the emulated memory starts at {address:#x}")
             del self._starts[position], self._ends[position]
             self._calls.pop(offset, None)
+            self._of_modules.discard(offset)
             self._full = min(self._full, position)
             self._bounds = None
 
@@ -92,11 +99,15 @@ class Memory:
             return [(self.base + s, e - s) for s, e in zip(self._starts, self._ends, strict=True)]
 
     def allocations(self) -> list[tuple[int, int, tuple[Call, ...]]]:
-        """Returns (address, size, the calls that allocated it) of every block, in order.
+        """Returns (address, size, the calls that allocated it) of every block but the variables of modules, in order.
 
         The calls are those of `calls_outside`, and none where initialization isn't tracked.
         """
-        return [(address, size, self._calls.get(address - self.base, ())) for address, size in self.blocks()]
+        return [
+            (address, size, self._calls.get(address - self.base, ()))
+            for address, size in self.blocks()
+            if address - self.base not in self._of_modules
+        ]
 
     def bounds(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """Returns the start addresses and the end addresses of all blocks, in order."""
