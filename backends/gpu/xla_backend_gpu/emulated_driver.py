@@ -97,10 +97,7 @@ class EmulatedDriver(Driver):
 
     def allocate(self, size: int) -> int | None:
         self.require_alive()
-        address = self.memory.allocate(size, _ALIGNMENT)
-        if address is not None and self._memory_uses is not None:
-            self._memory_uses.allocated(address, size)
-        return address
+        return self.memory.allocate(size, _ALIGNMENT)
 
     def free(self, address: int) -> None:
         self.memory.free(address)
@@ -203,7 +200,7 @@ class EmulatedDriver(Driver):
             observer = self.observer if module.engine == "checked" else None
             observe = observer(function.name, arguments) if observer is not None else None
             uses = self._memory_uses if module.engine == "checked" else None
-            used = uses.of_launch(observe) if uses is not None else None
+            used = uses.of_launch(self.memory, observe) if uses is not None else None
             try:
                 counters = module.launch(
                     function.name,
@@ -288,7 +285,8 @@ class EmulatedDriver(Driver):
             from xla_backend_gpu.emulator.stream_order import MemoryUses, StreamOrder
 
             EmulatedDriver._order = EmulatedDriver._order or StreamOrder()
-            self._memory_uses = MemoryUses(self.memory, EmulatedDriver._order)
+            self._memory_uses = MemoryUses(EmulatedDriver._order)
+            self.memory.when_allocated = self._memory_uses.allocated
         return {name: Function(name, _Loaded(module)) for name in module.kernels}
 
 

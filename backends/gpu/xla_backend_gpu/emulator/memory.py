@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,9 @@ class Memory:
     The operating system provides pages when they are first used, so a large unused memory costs nothing. `initialized`
     tells for each byte whether it was written since its block was allocated. The fast engine doesn't record that: after
     one of its launches, every byte counts as initialized.
+
+    Attributes:
+        when_allocated: is called with the address and the size of each new block.
     """
 
     base = 0x7_0000_0000
@@ -34,6 +38,7 @@ class Memory:
         self.host_address = int(self.data.ctypes.data)
         self.initialized = np.zeros(self.size, np.bool_)
         self.tracks_initialization = True
+        self.when_allocated: Callable[[int, int], None] | None = None
         self._lock = threading.Lock()
         self._starts: list[int] = []  # of allocated blocks, in order; offsets from the base
         self._ends: list[int] = []
@@ -52,20 +57,26 @@ class Memory:
             raise InvalidArgumentError(f"an alignment must be a power of two, not {align}")
         size = max(size, 1)
         with self._lock:
-            for position in range(self._full, len(self._starts) + 1):
-                start, end = self._gap(position)
-                first = -(-(start + self.base) // align) * align - self.base
-                if first + size <= end:
-                    self._starts.insert(position, first)
-                    self._ends.insert(position, first + size)
-                    self._bounds = None
-                    self._skip_full_gaps()
-                    if of_module:
-                        self._of_modules.add(first)
-                    if self.tracks_initialization:  # memory that was never written keeps its unused pages
-                        self.initialized[first : min(first + size, self._written)] = False
-                        self._calls[first] = calls_outside()
-                    return self.base + first
+            address = self._place(size, align, of_module)
+        if address is not None and self.when_allocated is not None:
+            self.when_allocated(address, size)
+        return address
+
+    def _place(self, size: int, align: int, of_module: bool) -> int | None:
+        for position in range(self._full, len(self._starts) + 1):
+            start, end = self._gap(position)
+            first = -(-(start + self.base) // align) * align - self.base
+            if first + size <= end:
+                self._starts.insert(position, first)
+                self._ends.insert(position, first + size)
+                self._bounds = None
+                self._skip_full_gaps()
+                if of_module:
+                    self._of_modules.add(first)
+                if self.tracks_initialization:  # memory that was never written keeps its unused pages
+                    self.initialized[first : min(first + size, self._written)] = False
+                    self._calls[first] = calls_outside()
+                return self.base + first
         return None
 
     def _gap(self, position: int) -> tuple[int, int]:

@@ -58,8 +58,11 @@ class Operation:
     location: SourceLocation | None = None
 
     def precedes(self, other: Operation) -> bool:
-        """Whether the other operation begins when this one is done. It does so for this operation itself."""
-        return other.clocks.get(self.stream, 0) >= self.number
+        """Whether an operation that runs now, or later, always begins when this one, which has run, is done.
+
+        Those of one stream do, also where two threads enqueue them at once and are numbered in another order.
+        """
+        return other.stream == self.stream or other.clocks.get(self.stream, 0) >= self.number
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -110,6 +113,14 @@ class StreamOrder:
             _merge(self._host, event)
             if all(self._host.get(number, 0) >= clocks.get(number, 0) for number, clocks in self._streams.values()):
                 self.epoch += 1
+                self._forget_closed()
+
+    def _forget_closed(self) -> None:
+        """Forgets streams that are gone: no later operation is compared with theirs, which were of an earlier epoch."""
+        live = {number for number, _ in self._streams.values()}
+        for clocks in (self._host, *(clocks for _, clocks in self._streams.values())):
+            for number in clocks.keys() - live:
+                del clocks[number]
 
     def _clocks(self, stream: HostStream) -> tuple[int, dict[int, int]]:
         """Returns the number and the clocks of a stream, which come after all that the host has waited for."""
@@ -169,8 +180,8 @@ class MemoryUses:
     They are the same for the bytes from an address of `_starts` to the next one.
     """
 
-    def __init__(self, memory: Memory, order: StreamOrder) -> None:
-        self._memory, self._order = memory, order
+    def __init__(self, order: StreamOrder) -> None:
+        self._order = order
         self._lock = threading.RLock()  # a finalizer that runs meanwhile may close a stream
         self._forget()
 
@@ -179,9 +190,9 @@ class MemoryUses:
         with self._lock:
             self._record(operation, address, size, writes)
 
-    def of_launch(self, observe: Callable[[Access], None] | None) -> LaunchUses:
+    def of_launch(self, memory: Memory, observe: Callable[[Access], None] | None) -> LaunchUses:
         """Returns what observes a launch, and calls another observer too."""
-        return LaunchUses(self._memory, observe)
+        return LaunchUses(memory, observe)
 
     def launched(self, operation: Operation, used: LaunchUses) -> None:
         """Records what a launch has used. Raises StreamRace if it races with an earlier operation."""
@@ -229,7 +240,7 @@ class MemoryUses:
 
 
 def _merge(clocks: dict[int, int], others: Clocks) -> None:
-    for stream, count in others.items():
+    for stream, count in tuple(others.items()):  # a finalizer may add streams meanwhile
         clocks[stream] = max(clocks.get(stream, 0), count)
 
 

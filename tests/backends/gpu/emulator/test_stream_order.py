@@ -11,7 +11,8 @@ pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed"
 
 from xla_backend_gpu.driver import Function, LaunchArguments
 from xla_backend_gpu.emulated_driver import EmulatedDriver
-from xla_backend_gpu.emulator.stream_order import StreamRace
+from xla_backend_gpu.emulator import Memory
+from xla_backend_gpu.emulator.stream_order import MemoryUses, StreamOrder, StreamRace
 
 from xla_core.errors import XlaError
 from xla_core.runtime import HostStream
@@ -151,6 +152,40 @@ def test_new_memory_has_no_uses(device: Device) -> None:
     assert again == address
     device.driver.fill(second, again, 2, 64)
     device.finish()
+
+
+def test_a_variable_of_a_module_has_no_uses_of_what_was_there_before(client) -> None:
+    """Variables are allocated when a kernel runs, so later than it was enqueued."""
+    order, memory = StreamOrder(), Memory(1 << 16)
+    uses = MemoryUses(order)
+    memory.when_allocated = uses.allocated
+    first, second = (HostStream(client.devices[0].executor) for _ in range(2))
+    address = memory.allocate(64)
+    assert address is not None
+    uses.uses(order.operation(first, "fill"), address, 64, writes=True)
+    launch = order.operation(second, "kernel")
+    order.host_waited(order.recorded(first))
+    memory.free(address)
+    assert memory.allocate(64, of_module=True) == address
+    uses.uses(launch, address, 64, writes=False)
+
+
+def test_operations_of_one_stream_never_race(client) -> None:
+    """Two threads that enqueue at once may be numbered in another order than that in which their work runs."""
+    order = StreamOrder()
+    uses, stream = MemoryUses(order), HostStream(client.devices[0].executor)
+    one, other = order.operation(stream, "one"), order.operation(stream, "other")
+    for operation in (other, one):
+        uses.uses(operation, 0, 8, writes=True)
+
+
+def test_streams_that_are_gone_are_forgotten(client) -> None:
+    order = StreamOrder()
+    for _ in range(20):
+        stream = HostStream(client.devices[0].executor)
+        operation = order.operation(stream, "fill")
+        order.host_waited(order.recorded(stream))
+    assert len(operation.clocks) <= 2
 
 
 def test_many_operations_are_forgotten_without_a_finding(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
