@@ -1,7 +1,8 @@
 """Recognizes compares by which frontends sort floats: zeros of both signs are equal, and NaNs follow all numbers.
 
 Frontends write them as a compare of total order between `canonical(x)` and `canonical(y)`, where `canonical(x)` is 0
-for both zeros, one NaN for all of them, and x otherwise. That takes 20 operations on bits where two compares do.
+for both zeros, one NaN for all of them, the same for x and y, and x otherwise. That takes 20 operations on bits where
+two compares do.
 """
 
 from __future__ import annotations
@@ -22,27 +23,28 @@ def compared_numbers(instruction: HloInstruction) -> tuple[HloInstruction, HloIn
     direction = instruction.attribute("direction")
     if direction not in ("LT", "GT") or instruction.operand(0).shape.element_type not in _TYPES:
         return None
-    x, y = (_made_canonical(operand) for operand in instruction.operands)
-    if x is None or y is None:
+    left, right = (_made_canonical(operand) for operand in instruction.operands)
+    if left is None or right is None or left[1] != right[1]:
         return None
-    return (x, y) if direction == "LT" else (y, x)
+    return (left[0], right[0]) if direction == "LT" else (right[0], left[0])
 
 
-def _made_canonical(value: HloInstruction) -> HloInstruction | None:
-    """Returns x if `value` is `select(x != x, NaN, select(x == 0, 0, x))`, else None."""
+def _made_canonical(value: HloInstruction) -> tuple[HloInstruction, bytes] | None:
+    """Returns x and the bytes of NaN if `value` is `select(x != x, NaN, select(x == 0, 0, x))`, else None."""
     if value.opcode != Opcode.SELECT or value.operand(2).opcode != Opcode.SELECT:
         return None
     is_nan, nan, number = value.operands
     is_zero, zero, x = number.operands
+    one_nan = _scalar(nan)
     fits = (
         _is_compare(is_nan, "NE", x)
         and is_nan.operand(1) is x
-        and _is_positive(nan, np.isnan)
+        and _is_positive(one_nan, np.isnan)
         and _is_compare(is_zero, "EQ", x)
         and _is_zero(is_zero.operand(1))
-        and _is_positive(zero, np.logical_not)
+        and _is_positive(_scalar(zero), np.logical_not)
     )
-    return x if fits else None
+    return (x, one_nan.tobytes()) if fits and one_nan is not None else None
 
 
 def _is_compare(instruction: HloInstruction, direction: str, x: HloInstruction) -> bool:
@@ -60,9 +62,8 @@ def _is_zero(instruction: HloInstruction) -> bool:
     return value is not None and not value
 
 
-def _is_positive(instruction: HloInstruction, kind: np.ufunc) -> bool:
-    """Whether the instruction is a constant without a sign, of a kind of numbers."""
-    value = _scalar(instruction)
+def _is_positive(value: np.ndarray | None, kind: np.ufunc) -> bool:
+    """Whether a constant is there, has no sign, and is of a kind of numbers."""
     return value is not None and bool(kind(value)) and not np.signbit(value)
 
 
