@@ -54,6 +54,18 @@ def test_a_change_that_has_no_meaning_gives_no_program() -> None:
     assert changed(base, Change(dimensions, attributes={"dimensions": (0, 1, 2)})) is None
 
 
+def test_a_zero_behind_a_sum_of_floats_may_have_any_sign() -> None:
+    """A product of one column, whose sums have one term, may be an elementwise product."""
+    (program,) = (
+        p for p in broken_conditions("folds", 4, 0, every=True) if p.name == "a product of one column, of f32"
+    )
+    v, w = program.arguments(0)
+    v[0, 0], w[0, 0] = -1, 0
+    (expected,) = program.expected([v, w])
+    assert not expected.wrong(v[:, :1] * w[:1]).any()
+    assert np.signbit(expected.value[0, 0]) != np.signbit(v[0, 0] * w[0, 0])
+
+
 def test_programs_depend_on_the_seed_alone() -> None:
     texts = [[p.text for p in broken_conditions("truths", 0, seed, every=False)] for seed in (3, 3, 4)]
     assert texts[0] == texts[1] != texts[2]
