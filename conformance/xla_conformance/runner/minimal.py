@@ -16,7 +16,7 @@ def minimal_program(text: str, number: int) -> str:
 
     Args:
         text: the module.
-        number: which of the entry's results is wrong.
+        number: which of the entry's results is wrong. The whole program is returned if it has no such result.
     """
     try:
         module = parse_hlo(text)
@@ -29,7 +29,7 @@ def minimal_program(text: str, number: int) -> str:
 def _keep_result(module: HloModule, number: int) -> None:
     """Removes the entry's other results, and what computes them without an effect."""
     root = module.entry.root
-    if root.opcode != Opcode.TUPLE or not all(o.shape.is_array for o in root.operands):
+    if root.opcode != Opcode.TUPLE or not all(o.shape.is_array for o in root.operands) or number >= len(root.operands):
         return
     module.entry.set_root(root.operands[number])
     module.input_output_aliases.clear()

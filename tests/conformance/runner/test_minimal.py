@@ -33,6 +33,13 @@ def test_a_module_with_one_result_is_whole() -> None:
     assert text.count("stablehlo.") == 1
 
 
+def test_a_module_without_that_result_is_whole() -> None:
+    """A failure may count the results of all devices."""
+    text = minimal_program(TWO, 2)
+    assert "stablehlo.negate" in text
+    assert "stablehlo.add" in text
+
+
 def test_there_is_none_where_stablehlo_has_no_such_op() -> None:
     tanh = "HloModule m\nENTRY e {\n  a = f32[3] parameter(0)\n  ROOT n = f32[3] stochastic-convert(a, a)\n}\n"
     assert minimal_program(tanh, 0) == ""

@@ -53,7 +53,7 @@ class CustomCall:
 
 
 class InPlaceFunction:
-    """What the registry has for a function of a `CustomCall`: it evaluates custom calls on copies of their operands."""
+    """What the registry has for a function of a `CustomCall`: it evaluates calls, whose operands it may only read."""
 
     def __init__(self, function: Callable[[CustomCall], None]) -> None:
         self.function = function
