@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 
@@ -227,7 +228,7 @@ def test_blocks_of_lone_threads_have_no_more_threads_than_the_target_allows(thre
 @pytest.mark.parametrize("name", sorted(TARGETS))
 def test_an_abi_keeps_nothing_of_the_kernels_that_it_emits(name: str) -> None:
     abi = TARGETS[name][0]
-    before = dict(vars(abi))
+    before = copy.deepcopy(vars(abi))
     emitter = KernelEmitter(abi)
     small = emitter.emit(fuse(lambda c, x: c.add("add", x, x), f32(8)), "small")
     needs = dataclasses.replace(small.resources)
