@@ -90,7 +90,7 @@ class Emulated(EmulatedDriver):
         return HostStream(executor, executor.device_name, inline=False)
 
     def later(self, queue: HostStream, work: Callable[[], None], name: str) -> None:
-        self._enqueue(queue, work, name, float("inf"))
+        self._enqueue(queue, lambda _: work(), name, float("inf"))
 
 
 class Device:
