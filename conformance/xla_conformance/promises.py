@@ -81,28 +81,26 @@ def uncovered() -> list[Promise]:
 
 
 def _docstrings(module: str, source: str) -> Iterator[tuple[str, str]]:
-    """Yields each public member of a module with its docstring. A comment "#:" is the docstring of an attribute."""
+    """Yields each public member of a module with its docstring. That of an attribute is the string after it."""
     tree = ast.parse(source)
     yield module, ast.get_docstring(tree) or ""
-    lines = source.splitlines()
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield node.name, ast.get_docstring(node) or ""
-            for member in node.body:
+            for member, after in zip(node.body, [*node.body[1:], None], strict=True):
                 if isinstance(member, ast.FunctionDef):
                     yield f"{node.name}.{member.name}", ast.get_docstring(member) or ""
                 elif isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
-                    yield f"{node.name}.{member.target.id}", _comment(lines[: member.lineno - 1])
+                    yield f"{node.name}.{member.target.id}", _text(after)
         elif isinstance(node, ast.FunctionDef):
             yield node.name, ast.get_docstring(node) or ""
 
 
-def _comment(lines: list[str]) -> str:
-    """The comment "#:" that ends `lines`."""
-    said: list[str] = []
-    while lines and lines[-1].strip().startswith("#:"):
-        said.insert(0, lines.pop().strip().removeprefix("#:").strip())
-    return "\n".join(said)
+def _text(statement: ast.stmt | None) -> str:
+    """The text of a statement that is a string alone."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return str(statement.value.value)
+    return ""
 
 
 def _sentences(docstring: str) -> Iterator[str]:

@@ -41,8 +41,8 @@ class Compiler(abc.ABC):
     Without a device, `executor` is None. A vendor writes `target_config` (data) and `run_backend`.
     """
 
-    #: Whether `run_backend` accepts unsupported instructions and runs them on the host, for fallback="host".
     host_fallback: bool = False
+    """Whether `run_backend` accepts unsupported instructions and runs them on the host, for fallback="host"."""
 
     @property
     @abc.abstractmethod

@@ -192,8 +192,8 @@ class StreamExecutor(Handle, abc.ABC):
         """Returns a pointer that other libraries on this device understand (for DLPack); None where there is none."""
         return None
 
-    #: DLPack's device type (kDLCPU 1, kDLCUDA 2, ...) for `address`; 0 where there is none.
     dlpack_device_type: int = 0
+    """DLPack's device type (kDLCPU 1, kDLCUDA 2, ...) for `address`; 0 where there is none."""
 
     def synchronize(self) -> None:
         """Waits for all work of this device, including work outside of its streams that the executor knows of."""
