@@ -269,10 +269,10 @@ class EmulatedDriver(Driver):
         self.require_alive()
         if not event.ready and not (seconds > 0 and event.synchronize(None if seconds == float("inf") else seconds)):
             return False
-        if event.error is not None:
-            raise event.error
         if self._order is not None and event.clocks is not None:
             self._order.host_waited(event.clocks)
+        if event.error is not None:
+            raise event.error
         return True
 
     # -- code --------------------------------------------------------------------------------------------------------

@@ -116,6 +116,22 @@ def test_a_wait_of_the_host_orders_two_streams(device: Device) -> None:
     device.finish()
 
 
+def test_a_wait_for_work_that_failed_orders_two_streams(device: Device) -> None:
+    """A library's refusal fails the stream, but not the device."""
+
+    def fail() -> None:
+        raise XlaError("refused")
+
+    first, second, _ = device.streams
+    device.fill(first, 0, 100)
+    first.enqueue(fail)
+    with pytest.raises(XlaError, match="refused"):
+        device.driver.reached(device.driver.record(first), INFINITY)
+    device.driver.recover(first)
+    device.fill(second, 0, 100)
+    device.finish()
+
+
 def test_streams_may_read_together(device: Device) -> None:
     first, second, third = device.streams
     device.fill(first, 0, 256)
