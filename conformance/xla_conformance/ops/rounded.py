@@ -1,0 +1,72 @@
+"""Cases of ops that add floats, with numbers whose sums are rounded, so that the order of the additions shows.
+
+The floats of other cases are whole numbers whose sums are the same in every order.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_conformance.ops.cases import OpCase, generate
+from xla_conformance.ops.comparison import EQUAL
+from xla_core.hlo import ElementType, Opcode
+
+_T, _O = ElementType, Opcode
+ADDING = (
+    *(_O.DOT, _O.RAGGED_DOT, _O.SCALED_DOT, _O.CONVOLUTION, _O.REDUCE, _O.REDUCE_WINDOW, _O.SELECT_AND_SCATTER),
+    *(_O.SCATTER, _O.SCAN, _O.BATCH_NORM_TRAINING, _O.BATCH_NORM_GRAD, _O.FFT, _O.CHOLESKY, _O.TRIANGULAR_SOLVE),
+)
+"""Ops whose results depend on the order in which they add floats."""
+_TYPES = (_T.F32, _T.BF16, _T.F64, _T.C64)
+_MOST = 1 << 19
+"""The most elements of a case."""
+
+
+def rounded_cases(opcode: Opcode, seed: int, *, every: bool) -> Sequence[OpCase]:
+    """Returns the cases of an op with the most elements and with the most terms of a sum, in each of some types."""
+    found = [case for case in generate(seed=seed, opcodes=[opcode]) if case.element_type in _TYPES]
+    found = [case for case in found if 0 < _elements(case) <= _MOST and _adds(case)]
+    chosen = {}
+    for size in (_elements, _terms):
+        counts: Counter[ElementType] = Counter()
+        for case in sorted(found, key=size, reverse=True):
+            if counts[case.element_type] < (3 if every else 1):
+                counts[case.element_type] += 1
+                chosen[case.name] = case
+    return list(chosen.values())
+
+
+def rounded_arguments(case: OpCase) -> list[np.ndarray]:
+    """Returns the arguments of a case, in which normally distributed numbers are in place of whole ones."""
+    given = case.arguments()
+    if case.rule is not EQUAL:  # its numbers aren't whole
+        return given
+    random = np.random.default_rng([case.seed, zlib.crc32(case.name.encode()), 1])
+    return [_drawn(random, array) for array in given]
+
+
+def _elements(case: OpCase) -> int:
+    return sum(shape.num_elements for shape in case.program.module.parameter_shapes)
+
+
+def _adds(case: OpCase) -> bool:
+    """Whether the op itself adds, or applies a computation that does."""
+    _, *called = case.program.module.post_order()[::-1]
+    return not called or any(i.opcode is Opcode.ADD for c in called for i in c.instructions)
+
+
+def _terms(case: OpCase) -> float:
+    """The elements of the arguments for each one of the results, which is about the number of terms of a sum."""
+    return _elements(case) / max(1, sum(leaf.num_elements for leaf in case.program.module.result_shape.array_leaves()))
+
+
+def _drawn(random: np.random.Generator, array: np.ndarray) -> np.ndarray:
+    element = ElementType.from_numpy(array.dtype)
+    if not element.component.is_floating or element.bit_width < 16:
+        return array
+    drawn = random.normal(size=array.shape)
+    return (drawn + 1j * random.normal(size=array.shape) if element.is_complex else drawn).astype(array.dtype)

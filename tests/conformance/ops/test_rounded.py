@@ -1,0 +1,24 @@
+"""Cases of ops that add floats have sums that are rounded, so that the order of the additions shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_conformance.ops.rounded import ADDING, rounded_arguments, rounded_cases
+
+from xla_core.hlo import ElementType, Opcode
+
+
+@pytest.mark.parametrize("opcode", ADDING, ids=str)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_each_op_has_cases_in_each_type_of_its_own(opcode: Opcode, seed: int) -> None:
+    cases = rounded_cases(opcode, seed, every=False)
+    assert len({case.name for case in cases}) == len(cases)
+    assert {ElementType.F32, ElementType.F64} <= {case.element_type for case in cases}
+
+
+def test_the_order_of_a_sum_shows() -> None:
+    cases = [case for case in rounded_cases(Opcode.REDUCE, 0, every=False) if case.element_type is ElementType.F32]
+    found = [max(rounded_arguments(case), key=lambda array: array.size).reshape(-1) for case in cases]
+    assert any(np.cumsum(array)[-1] != np.cumsum(array[::-1])[-1] for array in found)
+    assert all(array.size > 4096 for array in found)
