@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from xla_conformance.ops.near_misses import RESEMBLANCES
 from xla_conformance.ops.variations import readings
+from xla_conformance.programs.arrangements import arrangements
 from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
 from xla_conformance.programs.loops import Counter, counters, loops
 from xla_conformance.programs.rewrites import Rewritten
@@ -17,7 +18,13 @@ from xla_core import evaluate
 from xla_core.hlo import ElementType, verify
 
 _CONSTANTS = [program for t in CONSTANT_TYPES for program in constant_operands(t, 0, every=True)]
-_PROGRAMS = [*loops(0, every=True), *states(0, every=True), *branches(0, every=True), *_CONSTANTS]
+_PROGRAMS = [
+    *loops(0, every=True),
+    *arrangements(0, every=True),
+    *states(0, every=True),
+    *branches(0, every=True),
+    *_CONSTANTS,
+]
 
 
 @pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.name)
@@ -31,7 +38,7 @@ def test_a_counter_has_as_many_turns_as_its_loop() -> None:
     assert unsigned.turns() == 2
     assert Counter(ElementType.S32, 0, 5, 2, "LT").turns() == 3
     assert Counter(ElementType.S8, 0, 127, 1, "LE").turns() is None
-    for program, counter in zip(loops(1, every=True), counters(1), strict=True):
+    for program, counter in zip(loops(1, every=True), (c for c in counters(1) for _ in range(2)), strict=True):
         if "unread" not in program.name:
             _, value = evaluate(program.module(), *program.arguments(0))
             assert int(np.asarray(value)) == counter.wrapped(counter.start + (counter.turns() or 0) * counter.step)
@@ -44,7 +51,12 @@ def test_each_direction_wraps_counts_down_and_passes_its_limit() -> None:
     assert {(kind[4], kind[5]) for kind in kinds if len(kind) > 2} == {(w, e) for w in (0, 1) for e in (0, 1)}
 
 
-@pytest.mark.parametrize("make", [loops, states, branches])
+def test_each_counter_has_a_plain_loop() -> None:
+    plain = [program for program in loops(2, every=False) if program.name.endswith("[]")]
+    assert len(plain) >= len(counters(2))
+
+
+@pytest.mark.parametrize("make", [loops, states, branches, arrangements])
 def test_programs_depend_on_the_seed_alone(make: Callable[..., Sequence[Rewritten]]) -> None:
     texts = [[program.text for program in make(seed, every=False)] for seed in (3, 3, 4)]
     assert texts[0] == texts[1] != texts[2]
@@ -64,3 +76,11 @@ def test_each_value_within_a_pattern_is_a_result() -> None:
         assert len(module.result_shape.tuple_shapes) == 2
     parts = [readings(pattern, slice(n, None, 3)) for n in range(3)]
     assert {name for part in parts for name in part} == set(every)
+
+
+def test_parts_that_are_not_in_order_show() -> None:
+    for seed in range(3):
+        for program in arrangements(seed, every=False):
+            (result,) = evaluate(program.module(), *(arguments := program.arguments(seed)))
+            is_whole = np.array_equal(result, arguments[0])
+            assert is_whole == program.name.endswith("in order"), program.name

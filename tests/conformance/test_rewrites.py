@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xla_conformance.programs.rewrites import KINDS, rewritten
+from xla_conformance.programs.rewrites import KINDS, apart, rewritten
 
+from xla_core import evaluate
 from xla_core.hlo import verify
 
 _PROGRAMS = [program for kind in KINDS for program in rewritten(kind)]
@@ -46,3 +47,21 @@ def test_single_places_are_in_front_of_an_array_within_and_behind_it() -> None:
         for name in ("i", "j"):
             least, middle, greatest = sorted(int(run[name]) for run in runs)
             assert least < 0 <= middle < 5 <= greatest
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_result_alone_is_the_result_that_it_was(kind: str) -> None:
+    for program in rewritten(kind):
+        arguments = program.arguments(0)
+        expected = program.expected(arguments)
+        for alone in apart(program):
+            verify(alone.module())
+            (result,) = evaluate(alone.module(), *arguments)
+            assert not expected[int(alone.name.split()[-2])].wrong(np.asarray(result)).any()
+
+
+def test_a_value_of_a_result_alone_has_no_other_use() -> None:
+    program = next(p for p in _PROGRAMS if p.name.startswith("reductions of reductions"))
+    texts = [alone.text for alone in apart(program)]
+    assert any(text.count(" reduce(") == 2 for text in texts)
+    assert all(text.count(" reduce(") <= 2 for text in texts)

@@ -94,10 +94,18 @@ def counters(seed: int) -> list[Counter]:
 
 
 def loops(seed: int, *, every: bool) -> tuple[Rewritten, ...]:
-    """Returns a program of each counter, or of a third of them."""
+    """Returns a plain program of each counter, and one of another form of each, or of a third of them.
+
+    Most passes rewrite a plain loop only, in which the counter is the one thing that they may take for another.
+    """
     random = np.random.default_rng([seed, 1])
-    chosen = counters(seed) if every else counters(seed)[seed % 3 :: 3]
-    return tuple(_program(counter, [bool(random.random() < one) for one in _SHARES]) for counter in chosen)
+    found = []
+    for number, counter in enumerate(counters(seed)):
+        forms = [bool(random.random() < one) for one in _SHARES]
+        found.append(_program(counter, [False] * len(_SHARES)))
+        if every or (number + seed) % 3 == 0:
+            found.append(_program(counter, forms))
+    return tuple(found)
 
 
 def _program(counter: Counter, forms: Sequence[bool]) -> Rewritten:

@@ -11,6 +11,7 @@ import functools
 import importlib.resources
 import re
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
@@ -20,8 +21,9 @@ from xla_conformance.bits import split_parts
 from xla_conformance.ops.comparison import Expected, rule_for
 from xla_core import evaluate, parse
 from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, Shape, Trait
+from xla_core.passes import create_pass
 
-__all__ = ["KINDS", "Rewritten", "rewritten"]
+__all__ = ["KINDS", "Rewritten", "apart", "rewritten"]
 
 KINDS = (
     *("floats", "functions", "integers", "conversions", "choices", "movement", "places", "reductions", "products"),
@@ -86,6 +88,33 @@ def _is_sum(i: HloInstruction) -> bool:
     if not i.shape.is_array or i.shape.element_type.is_integral:
         return False
     return Trait.PRODUCT in i.op.traits or (i.opcode in _SUMS and i.attribute("to_apply").root.opcode is Opcode.ADD)
+
+
+def apart(program: Rewritten) -> Iterator[Rewritten]:
+    """Yields a program for each result that is computed from a value which other results are computed from, too.
+
+    It has this result alone. Most passes rewrite a value only if it has no other use.
+    """
+    root = program.module().entry.root
+    if root.opcode is not Opcode.TUPLE:
+        return
+    sources = [_sources(result) for result in root.operands]
+    for number, own in enumerate(sources):
+        others = set().union(*sources[:number], *sources[number + 1 :])
+        if any(i.operands and i.opcode is not Opcode.BROADCAST for i in own & others):
+            module = program.module().clone()
+            module.entry.set_root(module.entry.root.operand(number))
+            create_pass("hlo-dce").run(module)
+            yield Rewritten(f"{program.name}, result {number} alone", str(module))
+
+
+def _sources(value: HloInstruction) -> set[HloInstruction]:
+    """Returns what a value is computed from, and the value itself."""
+    found, new = {value}, [value]
+    while new:
+        new = [operand for i in new for operand in i.operands if operand not in found]
+        found.update(new)
+    return found
 
 
 def _is_inexact(opcode: Opcode, shape: Shape) -> bool:

@@ -24,11 +24,12 @@ from xla_conformance.ops.joint import join
 from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
 from xla_conformance.ops.twins import Twins, groups, twins
 from xla_conformance.ops.variations import readings, variations
+from xla_conformance.programs.arrangements import arrangements
 from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
 from xla_conformance.programs.drawn import drawn_programs
 from xla_conformance.programs.loops import loops
 from xla_conformance.programs.patterns import broken_conditions, parts
-from xla_conformance.programs.rewrites import KINDS, Rewritten, rewritten
+from xla_conformance.programs.rewrites import KINDS, Rewritten, apart, rewritten
 from xla_conformance.programs.structures import branches, states
 from xla_core import Client, evaluate
 from xla_core.hlo import HloModule, Tolerance
@@ -170,10 +171,20 @@ def test_what_a_pass_may_rewrite(client: Client, target: TargetConfig, kind: str
     _require_each(client, target, rewritten(kind), context, seed)
 
 
+@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_result_that_a_pass_may_rewrite(client: Client, target: TargetConfig, kind: str, seed: int) -> None:
+    """Each result alone, whose values have no other use."""
+    programs = [alone for program in rewritten(kind) for alone in apart(program)]
+    if programs:
+        _require_each(client, target, programs, Context(level=2), seed)
+
+
 _MADE: dict[str, Callable[..., Sequence[Rewritten]]] = {
     "counters": loops,
     "states": states,
     "branches": branches,
+    "arrangements": arrangements,
     **{f"constants-{t.value}": functools.partial(constant_operands, t) for t in CONSTANT_TYPES},
 }
 
