@@ -48,6 +48,9 @@ QUICK_STATE: Mapping[str, Callable[[], object]] = {
     "the size of threads' stacks": threading.stack_size,
     "the trace function": lambda: (sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()),
     "the working directory": os.getcwd,
+    "environment variables": lambda: {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"},
+    "the state of random": random.getstate,
+    "the state of numpy.random": lambda: [np.asarray(part).tobytes() for part in np.random.get_state()],
 }
 """Description of a state -> function that returns its value, in microseconds: every test is checked for these."""
 
@@ -119,7 +122,6 @@ def _thread_name() -> str:
 
 STATE: Mapping[str, Callable[[], object]] = {
     **QUICK_STATE,
-    "environment variables": lambda: dict(os.environ),
     "environment variables in native code": native_variables,
     "the umask": _umask,
     "the limits of resources": _limits,
@@ -148,8 +150,6 @@ STATE: Mapping[str, Callable[[], object]] = {
     "the name of the process in the system": _thread_name,
     "the file that signals are written to": _wakeup_file,
     "the locale": lambda: locale.setlocale(locale.LC_ALL),
-    "the state of random": random.getstate,
-    "the state of numpy.random": lambda: repr([np.asarray(part).tobytes() for part in np.random.get_state()]),
     "numpy's print options": lambda: repr(np.get_printoptions()),
     "the timeout of sockets": socket.getdefaulttimeout,
     "the time zone": lambda: (time.localtime(0).tm_zone, time.localtime(0).tm_gmtoff, time.tzname),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import decimal
 import gc
+import os
+import random
 from collections.abc import Callable
 
 import numpy as np
@@ -23,6 +25,9 @@ def _precision(digits: int) -> Callable[[], None]:
         (gc.disable, gc.enable, "the garbage collector"),
         (_precision(50), _precision(decimal.getcontext().prec), "decimal's context"),
         (lambda: np.seterr(divide="raise"), lambda: np.seterr(divide="warn"), "numpy's error state"),
+        (lambda: os.environ.update(ACME="1"), lambda: os.environ.pop("ACME"), "environment variables .ACME"),
+        (random.random, lambda: None, "the state of random"),
+        (np.random.random, lambda: None, "the state of numpy.random"),
     ],
 )
 def test_a_changed_state_fails_the_test(change: Callable[[], object], undo: Callable[[], object], what: str) -> None:

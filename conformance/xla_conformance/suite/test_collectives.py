@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from xla_conformance.claims import require_devices
 from xla_conformance.collective_cases import CollectiveCase, collective_cases
 from xla_conformance.device.gates import pause
 from xla_core import Buffer, Client, CompileOptions, XlaError
-from xla_core.hlo import evaluate_replicas, parse_hlo
+from xla_core.hlo import OPS, HloModule, Opcode, Trait, evaluate_replicas, parse_hlo
 
 HEAD = """\
 HloModule meet, replica_count=2
@@ -198,6 +199,31 @@ def test_devices_meet(client: Client, name: str) -> None:
         results = executable.execute_sharded(ROWS)
     for row, wanted in zip(results, expected, strict=True):
         _require_row(row, wanted, text)
+
+
+@pytest.mark.promise("communicator.in-order", "compiler.run-backend")
+def test_two_that_differ_in_one_attribute(client: Client) -> None:
+    """A pass that combines collectives has to look at each attribute. Each program has two of them alone."""
+    require_devices(client, 2)
+    for module in _pairs(parse_hlo(HEAD + PROGRAMS["side by side, with attributes that differ"])):
+        expected = evaluate_replicas(module, ROWS)
+        for row, wanted in zip(client.compile(module).execute_sharded(ROWS), expected, strict=True):
+            _require_row(row, wanted, str(module))
+
+
+def _pairs(module: HloModule) -> Iterator[HloModule]:
+    """Yields programs whose results are two of the collectives of one op."""
+    count = module.entry.instruction_count
+    for one, other in itertools.combinations(range(count), 2):
+        pair = module.clone()
+        entry = pair.entry
+        first, second = entry.instructions[one], entry.instructions[other]
+        if first.opcode is second.opcode and Trait.COLLECTIVE in OPS[first.opcode].traits:
+            entry.set_root(entry.add(Opcode.TUPLE, first, second))
+            for instruction in reversed(entry.post_order()):  # passes keep collectives that nobody uses
+                if not (instruction.user_count or instruction.is_root or instruction.opcode is Opcode.PARAMETER):
+                    entry.remove(instruction)
+            yield pair
 
 
 @pytest.mark.promise("communicator.in-order", "communicator.failure-poisons")

@@ -9,6 +9,7 @@ import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
+from xla_conformance.failures import Failure
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import CancelledError, Client, FailedPreconditionError, InternalError, ResourceExhaustedError
 from xla_core.backend import BackendSpec, DeviceFeatures, DeviceMemory
@@ -106,6 +107,12 @@ def test_every_allocation_may_fail(client: Client, program: FamilyProgram, rando
                 promise="executable.out-of-memory-keeps-arguments",
             )
             assert bench.stream.error is None, "A run that is refused for lack of memory doesn't poison the stream."
+        else:
+            raise Failure(
+                "A run that was refused for lack of memory may be repeated once there is some, but each is refused.",
+                promise="executable.out-of-memory",
+                module=program.text,
+            )
         bench.allocator.fail_at = None
         require_bits(
             "A run after one that ran out of memory gives the results of the program.",

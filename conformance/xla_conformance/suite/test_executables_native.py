@@ -24,6 +24,7 @@ from xla_core.backend import DeviceMemory, NativeEntry
 
 SECONDS = 50.0 * FACTOR
 ROUNDS = 20
+_OWN_MEMORY = "A native entry writes to its results and temporaries only, which have the sizes that it gives."
 
 
 def address(bench: ExecutableBench, memory: DeviceMemory) -> int:
@@ -138,6 +139,7 @@ def test_a_native_entry_runs_the_program(client: Client, program: FamilyProgram,
             if function is ctypes.CFUNCTYPE:
                 require_no_python(entry, table_of(bench, entry, [*arguments, *results, *temporaries]))
             bench.release(arguments, results)
+        assert bench.allocator.canaries_live(), _OWN_MEMORY
         bench.release(temporaries)
 
 
@@ -182,6 +184,7 @@ def test_threads_call_a_native_entry_at_once(
                 expected,
                 promise="native-entry.many-threads",
             )
+        assert bench.allocator.canaries_live(), _OWN_MEMORY
         bench.executable.close()
         caller = threading.Thread(target=call, args=(bench, entry, *cases[0][:3]), daemon=True)
         caller.start()

@@ -110,7 +110,7 @@ def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator
     for size, block in {block.size: block for block in blocks}.items():
         executor.deallocate(block)
         blocks[blocks.index(block)] = allocated(executor, size)
-    for _ in range(3):
+    for turn in range(3):
         if executor.allocate(largest) is not None:
             raise Failure(
                 "The device said that it has no memory left, but then it gave a large block.",
@@ -134,7 +134,9 @@ def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator
             raise Failure(
                 "The device was full of small blocks, but then it gave a large block.", promise="executor.allocate-none"
             )
-        drain(executor, smaller)
+        places = np.arange(len(smaller))
+        order = (places, places[::-1], random.permutation(places))[turn]
+        drain(executor, [smaller[i] for i in order])
         blocks = fill(executor)
         again = sum(block.size for block in blocks)
         large = sum(block.size >= largest for block in blocks)
@@ -348,9 +350,10 @@ def test_threads_allocate_at_the_same_time(idle: Device, random: np.random.Gener
 
 @pytest.mark.promise("executor.allocate-aligned", "executor.allocate-space")
 def test_memory_is_aligned_and_of_its_space(executor: StreamExecutor, target: TargetConfig) -> None:
+    large = [size for size in (_MEBIBYTE << n for n in range(1, 9)) if 4 * size <= executor.description.memory_bytes]
     for space in [space.number for space in target.memory_spaces]:
-        for size in (1, 3, 100, 4096, 65537, _MEBIBYTE + 1):
-            memories = [allocated(executor, size, space) for _ in range(3)]
+        for size in (1, 3, 100, 4096, 65537, _MEBIBYTE + 1, *large):
+            memories = [allocated(executor, size, space) for _ in range(3 if size <= 2 * _MEBIBYTE else 1)]
             for memory in memories:
                 if memory.memory_space != space:
                     raise Failure(
