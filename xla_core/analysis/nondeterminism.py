@@ -1,6 +1,7 @@
 """Finds the results of a module that may differ between correct executions.
 
-They depend on nondeterministic ops, or on eigenvectors or singular vectors, whose signs LAPACK does not specify.
+They depend on nondeterministic ops, on eigenvectors or singular vectors, whose signs LAPACK does not specify, or on ops
+that correct devices round in different ways.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
+
+_WITHOUT_ROUNDING = frozenset(
+    (Trait.KEEPS_BITS, Trait.DATA_MOVEMENT, Trait.INDEX_MAP, Trait.FORWARDING, Trait.NOP, Trait.GIVEN)
+)
 
 Leaves = tuple[bool, ...]
 """For each leaf of a value: whether it depends on one of the instructions."""
@@ -44,6 +49,22 @@ def find_free_signs(module: HloModule) -> Nondeterminism:
         return has_free_signs(i.attribute("custom_call_target"))
 
     return _find(module, computes_vectors)
+
+
+def find_inexact(module: HloModule) -> Nondeterminism:
+    """Propagates dependence on ops whose result is not the same on every correct device, such as sums and `tanh`.
+
+    The others move elements, or compute each element of a real type by one correctly rounded operation.
+    """
+
+    def is_inexact(i: HloInstruction) -> bool:
+        if not _WITHOUT_ROUNDING.isdisjoint(i.op.traits):
+            return False
+        if Trait.ELEMENTWISE not in i.op.traits or Trait.TRANSCENDENTAL in i.op.traits or i.called_computations:
+            return True
+        return any(leaf.element_type.is_complex for o in i.operands for leaf in o.shape.array_leaves())
+
+    return _find(module, is_inexact)
 
 
 def _find(module: HloModule, begins: Callable[[HloInstruction], bool]) -> Nondeterminism:

@@ -11,21 +11,29 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-    from xla_core.hlo import ElementType
+    from xla_core.hlo import ElementType, HloModule
     from xla_core.hlo.values.literal_comparison import Tolerance
 
 
-def tolerance_for(element_type: ElementType) -> Tolerance:
+def exact_results(module: HloModule) -> list[bool]:
+    """Says of each result whether all ops that it depends on have the same value on every correct device."""
+    from xla_core.analysis.nondeterminism import find_inexact
+
+    return [not inexact for inexact in find_inexact(module).results]
+
+
+def tolerance_for(element_type: ElementType, exact: bool = False) -> Tolerance:
     """The tolerance for results of two correct compilations, which may differ in the order of sums and in fusion.
 
-    Integers and pred must be equal. Floats may differ by 4 ULP, or by some thousand roundings of the largest element.
+    Integers and pred must be equal, and so must the results of `exact` ops. Other floats may differ by 4 ULP, or by
+    some thousand roundings of the largest element.
     """
     import numpy as np
 
     from xla_core.hlo.values.literal_comparison import Tolerance
 
     element_type = element_type.component
-    if not element_type.is_floating:
+    if exact or not element_type.is_floating:
         return Tolerance()
     one = np.ones((), element_type.dtype)
     eps = float(np.nextafter(one, one + one).astype(np.float64)) - 1
@@ -33,12 +41,16 @@ def tolerance_for(element_type: ElementType) -> Tolerance:
     return Tolerance(ulp=4, rtol=relative, scaled=relative)
 
 
-def describe_tolerances(results: Sequence[np.ndarray]) -> str:
+def describe_tolerances(results: Sequence[np.ndarray], exact: Sequence[bool]) -> str:
     """Says for each element type of the results how much they may differ."""
     from xla_core.hlo import ElementType
 
-    types = dict.fromkeys(ElementType.from_numpy(r.dtype) for r in results)
-    return "; ".join(f"{t} {tolerance_for(t)}" for t in types)
+    texts = []
+    for result, equal in zip(results, exact, strict=True):
+        kind = ElementType.from_numpy(result.dtype)
+        why = ", as no op rounds differently" if equal and kind.component.is_floating else ""
+        texts.append(f"{kind} {tolerance_for(kind, equal)}{why}")
+    return "; ".join(dict.fromkeys(texts))
 
 
 def check_results(
@@ -48,6 +60,7 @@ def check_results(
     places: Sequence[str] = (),
     random: Collection[int] = (),
     vectors: Collection[int] = (),
+    exact: Sequence[bool] = (),
 ) -> bool:
     """Prints a line for each result and returns whether all are right.
 
@@ -56,6 +69,7 @@ def check_results(
         random: numbers of results that depend on random numbers; only their types and sizes are compared.
         vectors: numbers of results that depend on eigenvectors or singular vectors. Their rows, or columns, may have
             other signs, or phases if they are complex.
+        exact: for each result, whether it must be equal. By default none must.
     """
     from rich.table import Table
 
@@ -66,12 +80,13 @@ def check_results(
         raise InvalidArgumentError(
             f"the program has {len(actual)} results, but the reference evaluator has {len(expected)}"
         )
+    exact = exact or [False] * len(expected)
     table = Table("result", "max |difference|", "max ULP", "verdict", box=None, pad_edge=False)
     right, drawn = True, 0
     for index, (have, want) in enumerate(zip(actual, expected, strict=True)):
         place = places[index] if places else str(index)
         try:
-            difference = compare_arrays(have, want, tolerance_for(ElementType.from_numpy(want.dtype)))
+            difference = compare_arrays(have, want, tolerance_for(ElementType.from_numpy(want.dtype), exact[index]))
         except InvalidArgumentError as error:
             table.add_row(place, "", "", f"[red]{error.message}")
             right = False
@@ -91,7 +106,8 @@ def check_results(
             right = False
     console.print(table)
     if expected:
-        console.print(f"tolerance: {describe_tolerances(expected)}", markup=False, highlight=False, soft_wrap=True)
+        tolerances = describe_tolerances(expected, exact)
+        console.print(f"tolerance: {tolerances}", markup=False, highlight=False, soft_wrap=True)
     if not right:
         console.print("[red]differs from the reference evaluator")
     elif drawn == len(actual) > 0:

@@ -73,7 +73,7 @@ def check_on_all_devices(
         infeed: the values that each device read from its infeed.
     """
     import xla_core as xla
-    from xla_core.analysis.nondeterminism import find_free_signs, find_nondeterminism
+    from xla_core.analysis.nondeterminism import find_free_signs, find_inexact, find_nondeterminism
     from xla_core.hlo import Environment, evaluate_replicas
     from xla_core.hlo.evaluation.environment import Alone
 
@@ -84,20 +84,22 @@ def check_on_all_devices(
     else:
         rows = [arguments] * len(results)
         expected = evaluate_replicas(module, rows, num_partitions=executable.num_partitions, environments=surroundings)
-    nondeterminism, free = find_nondeterminism(module), find_free_signs(module)
+    nondeterminism, free, inexact = find_nondeterminism(module), find_free_signs(module), find_inexact(module)
     actual: list[np.ndarray] = []
     right: list[np.ndarray] = []
     places: list[str] = []
     random: list[int] = []
     vectors: list[int] = []
+    exact: list[bool] = []
     for device, (have, want) in enumerate(zip(results, expected, strict=True)):
         drawn = [*nondeterminism.results, *(nondeterminism.outfeed for _ in written[device])]
         random += [len(actual) + number for number, draws in enumerate(drawn) if draws]
         vectors += [len(actual) + number for number, depends in enumerate(free.results) if depends]
+        exact += [not i for i in (*inexact.results, *(inexact.outfeed for _ in written[device]))]
         actual += [*have, *written[device].values()]
         right += [*want, *infeed_outfeed.named_arrays(surroundings[device].outfeed).values()]
         where = f"device {device}, " if len(results) > 1 else ""
         places += [
             f"{where}{name}" for name in (*map(str, range(len(have))), *(f"outfeed {name}" for name in written[device]))
         ]
-    return comparison.check_results(console, actual, right, places, random, vectors)
+    return comparison.check_results(console, actual, right, places, random, vectors, exact)

@@ -63,7 +63,7 @@ def bisect(
         failure, steps = compile_in_steps(device, module)
         failing = device.doing if failure is not None else ""
         out.print(f"{module.name} on {device.platform_name}: {len(steps)} passes changed the module", markup=False)
-        tolerances = comparison.describe_tolerances(expected)
+        tolerances = comparison.describe_tolerances(expected, comparison.exact_results(module))
         out.print(f"Tolerance of whole programs: {tolerances}", markup=False, soft_wrap=True)
         out.print(
             "Tolerance of an instruction alone: its op's rule; for fusions, sums and loops that of whole programs"
@@ -108,8 +108,9 @@ def _find_pass(
     `failing` is the step at which the compiler failed, for the reason `difference`, or empty.
     """
     from xla_conformance.bisect.passes import find_wrong_pass
+    from xla_core.cli.comparison import exact_results
 
-    found = find_wrong_pass(steps, arguments, expected)
+    found = find_wrong_pass(steps, arguments, expected, exact_results(module))
     if found is not None:
         number, how = found
         _verdict(out, f"The pass {steps[number]} changes the answer", how)
@@ -161,12 +162,13 @@ def _run(
 ) -> str:
     """Runs the program; describes how its results differ, or the error of the compilation or the device."""
     from xla_conformance.bisect.comparison import first_difference
+    from xla_core.cli.comparison import exact_results
     from xla_core.errors import XlaError
 
     try:
         if failure is not None:
             raise failure
-        return first_difference(device.run(module, arguments), expected)
+        return first_difference(device.run(module, arguments), expected, exact_results(module))
     except XlaError as error:
         return f"{error.code.name}: {error.message}"
 
@@ -183,6 +185,7 @@ def _reduce(
     from xla_conformance.bisect.shrinking import shrink
     from xla_core import evaluate
     from xla_core.cli import programs
+    from xla_core.cli.comparison import exact_results
     from xla_core.errors import DeadlineExceededError, UnimplementedError, XlaError
 
     def compare(program: HloModule, given: Sequence[np.ndarray]) -> tuple[str, dict[str, np.ndarray]]:
@@ -197,7 +200,7 @@ def _reduce(
         except XlaError as error:
             return f"{error.code.name}: {error.message}", {}
         arrays = {f"{n}_{i}.npy": a for n, v in (("result", results), ("expected", expected)) for i, a in enumerate(v)}
-        return first_difference(results, expected), arrays
+        return first_difference(results, expected, exact_results(program)), arrays
 
     def differs(program: HloModule, given: list[np.ndarray]) -> bool:
         return bool(compare(program, given)[0])

@@ -13,6 +13,7 @@ from xla_conformance.ops.comparison import Expected, Rule, check, wide_type, wit
 from xla_conformance.ops.comparison_complex import expected_of_complex
 from xla_conformance.ops.domain import DOMAINS
 from xla_core.cli import comparison
+from xla_core.cli.comparison import exact_results
 from xla_core.hlo import (
     ElementType,
     EvaluationContext,
@@ -20,6 +21,7 @@ from xla_core.hlo import (
     HloInstruction,
     Value,
     compare_arrays,
+    extract_module,
     flatten_value,
 )
 
@@ -30,14 +32,19 @@ _FOR_ANY_VALUES = ("bits", "exact", "ulp")
 """The kinds of rules that hold for all operands, the strictest first. The others suit the suite's own operands."""
 
 
-def first_difference(actual: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
-    """Describes the first result that differs by more than the tolerance of whole programs; "" if none does."""
+def first_difference(actual: Sequence[np.ndarray], expected: Sequence[np.ndarray], exact: Sequence[bool]) -> str:
+    """Describes the first result that differs by more than the tolerance of whole programs; "" if none does.
+
+    Args:
+        exact: for each result, whether it must be equal.
+    """
     if len(actual) != len(expected):
         return f"there are {len(actual)} results, {len(expected)} are expected"
     for number, (got, wanted) in enumerate(zip(actual, expected, strict=True)):
         if got.shape != wanted.shape or got.dtype != wanted.dtype:
             return f"result {number} is {got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}"
-        difference = compare_arrays(got, wanted, comparison.tolerance_for(ElementType.from_numpy(wanted.dtype)))
+        tolerance = comparison.tolerance_for(ElementType.from_numpy(wanted.dtype), exact[number])
+        difference = compare_arrays(got, wanted, tolerance)
         if not difference.equal:
             return f"result {number}: {difference}"
     return ""
@@ -73,7 +80,7 @@ def instruction_difference(
     rule = rule_of(instruction)
     leaves = [leaf for value in operands for leaf in flatten_value(value)]
     if rule is None:
-        difference = first_difference(actual, expected)
+        difference = first_difference(actual, expected, exact_results(extract_module(instruction)))
         return difference and difference + _operands(leaves, [])
     try:
         right = _expected(instruction, operands, expected, rule)

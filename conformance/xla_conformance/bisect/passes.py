@@ -49,21 +49,21 @@ def compile_in_steps(device: DeviceProcess, module: HloModule) -> tuple[Internal
 
 
 def find_wrong_pass(
-    steps: Sequence[PassStep], arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray]
+    steps: Sequence[PassStep], arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray], exact: Sequence[bool]
 ) -> tuple[int, str] | None:
     """Returns the number of the first step whose module computes other results, and the difference; None if none does.
 
     The evaluator must know all custom calls of the steps. The search halves the steps, so that few modules are
     evaluated. It finds a step that turns right results into wrong ones even if a later step happens to make them
-    right again, as long as the last module's results are wrong.
+    right again, as long as the last module's results are wrong. Results that are `exact` must be equal.
     """
-    difference = _difference(steps[-1].module, arguments, expected) if steps else ""
+    difference = _difference(steps[-1].module, arguments, expected, exact) if steps else ""
     if not difference:
         return None
     right, wrong = -1, len(steps) - 1
     while wrong - right > 1:
         middle = (right + wrong) // 2
-        found = _difference(steps[middle].module, arguments, expected)
+        found = _difference(steps[middle].module, arguments, expected, exact)
         if found:
             wrong, difference = middle, found
         else:
@@ -82,5 +82,7 @@ def unknown_custom_call(module: HloModule) -> str:
     return ""
 
 
-def _difference(module: HloModule, arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
-    return first_difference(evaluate(module, *arguments), expected)
+def _difference(
+    module: HloModule, arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray], exact: Sequence[bool]
+) -> str:
+    return first_difference(evaluate(module, *arguments), expected, exact)

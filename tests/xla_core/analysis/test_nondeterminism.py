@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xla_core.analysis.nondeterminism import Nondeterminism, find_free_signs, find_nondeterminism
+from xla_core.analysis.nondeterminism import Nondeterminism, find_free_signs, find_inexact, find_nondeterminism
 from xla_core.hlo import parse_hlo
 
 DRAW = "a = f32[] parameter({})  b = f32[] constant(1)  r = f32[4] rng(a, b), distribution=rng_uniform"
@@ -29,6 +29,33 @@ def found(text: str) -> Nondeterminism:
 def test_through_an_entry(root: str, expected: tuple[bool, ...]) -> None:
     text = f"ENTRY e {{ {DRAW.format(0)}  {root} }}".replace("  x =", "  ROOT x =")
     assert found(text).results == expected
+
+
+@pytest.mark.parametrize(
+    ("root", "expected"),
+    [
+        ("y = f32[2] add(x, x)", (False,)),
+        ("y = f32[2] tanh(x)", (True,)),
+        ("t = f32[2] tanh(x)  y = pred[2] compare(t, x), direction=LT", (True,)),
+        ("y = f32[] reduce(x, z), dimensions={0}, to_apply=sum", (True,)),
+        ("y = f32[2] map(x), dimensions={0}, to_apply=swing", (True,)),
+        ("y = f32[2] call(x), to_apply=twice", (False,)),
+        ("t = f32[2] tanh(x)  c = f32[2] call(x), to_apply=twice  y = (f32[2], f32[2]) tuple(t, c)", (True, False)),
+        ('y = f32[2] custom-call(x), custom_call_target="f"', (True,)),
+        ("c = c64[2] complex(x, x)  y = c64[2] multiply(c, c)", (True,)),
+        ("c = c64[2] complex(x, x)  y = c64[2] reverse(c), dimensions={0}", (False,)),
+        ("y = f32[1] dynamic-slice(x, n), dynamic_slice_sizes={1}", (False,)),
+    ],
+)
+def test_what_every_correct_device_computes_alike(root: str, expected: tuple[bool, ...]) -> None:
+    computations = (
+        "sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
+        "swing { a = f32[] parameter(0)  ROOT c = f32[] sine(a) }\n"
+        "twice { a = f32[2] parameter(0)  ROOT c = f32[2] multiply(a, a) }\n"
+    )
+    given = "x = f32[2] parameter(0)  z = f32[] constant(0)  n = s32[] constant(1)"
+    text = f"HloModule m\n{computations}ENTRY e {{ {given}  {root} }}".replace("  y =", "  ROOT y =")
+    assert find_inexact(parse_hlo(text)).results == expected
 
 
 def test_the_same_bits_everywhere_are_no_draw() -> None:

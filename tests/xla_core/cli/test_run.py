@@ -136,6 +136,23 @@ def test_a_wrong_backend_fails_the_check(
     assert xla("run", program, "--backend", "toy").code == 0
 
 
+@pytest.mark.parametrize(("op", "code"), [("negate", 1), ("tanh", 0)])
+def test_what_no_op_rounds_differently_is_compared_exactly(
+    xla: Callable[..., Any], toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, op: str, code: int
+) -> None:
+    """A small error beside a large element is wrong, unless an op on the way may be rounded differently."""
+    path = tmp_path / "halves.hlo"
+    path.write_text(
+        f"HloModule m\n\nENTRY e {{\n  x = f32[2] parameter(0)\n  y = f32[2] {op}(x)\n  c = f32[2] constant({{1, 1e6}})\n"
+        "  ROOT z = f32[2] multiply(y, c)\n}\n"
+    )
+    right = toy.evaluate
+    monkeypatch.setattr(toy, "evaluate", lambda module, *a: [r + np.float32([0.01, 0]) for r in right(module, *a)])
+    result = xla("run", path, "--backend", "toy", "--check")
+    assert result.code == code, result.out + result.err
+    assert ("tolerance: f32 equal, as no op rounds differently" in result.out) == bool(code)
+
+
 def test_trace(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.json"
     assert xla("run", program, "-b", "toy", "--trace", trace).code == 0
