@@ -89,7 +89,7 @@ def measure_compilation(
 
 
 def print_table(console: Console, compilations: Sequence[Compilation]) -> None:
-    table = report.figures("CPU ms: median of one compilation, all threads; ratio: our time over JAX's")
+    table = report.figures("CPU ms: of a compilation, all threads, the median; ratio: our time over JAX's")
     table.add_column("program", overflow="fold")
     for heading in ("CPU ms", "JAX CPU ms", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)

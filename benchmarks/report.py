@@ -41,7 +41,10 @@ def print_whole(console: Console, table: Table) -> None:
     """Prints a table with all its figures. On a narrow terminal its lines are longer than the terminal is wide."""
     wide = console.options.update(max_width=1000)
     console.width = max(console.width, Width.get(console, wide, table).minimum)
+    caption, table.caption = table.caption, None  # in a table it is no wider than the columns
     console.print(table, crop=False)
+    if caption:
+        console.print(caption, style="dim italic", soft_wrap=True)
 
 
 def print_table(console: Console, measurements: Sequence[Measurement]) -> None:

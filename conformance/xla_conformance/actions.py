@@ -158,7 +158,8 @@ def explain(out: Console, folder: Path, id: str) -> None:
     for line in lines_of(run, result, find_root_causes(run.results), folder):
         out.print(f"  {line}", markup=False, soft_wrap=True)
     for key, value in result.properties.items():
-        out.print(f"  {key}: {value}", markup=False, soft_wrap=True)
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        out.print(f"  {key}: {shown}", markup=False, soft_wrap=True)
 
 
 def verify(out: Console, folder: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from xla_conformance.bisect.comparison import instruction_difference, rule_of
+from xla_conformance.bisect.comparison import first_difference, instruction_difference, rule_of
 from xla_conformance.ops.contexts import ALONE
 from xla_conformance.ops.domain import DOMAINS, TYPES
 from xla_conformance.ops.elementwise import ValueCase
@@ -56,6 +56,12 @@ def test_a_result_that_breaks_the_rule_is_described(opcode: Opcode) -> None:
         said = instruction_difference(made, operands, results, expected)
         assert said.startswith(f"the rule of {opcode} is {rule}. ")
         assert "got" in said
+
+
+def test_what_no_op_rounds_differently_is_compared_exactly() -> None:
+    got, wanted = np.float32([0.01, 1e6]), np.float32([0, 1e6])
+    assert first_difference([got], [wanted], [False]) == ""
+    assert first_difference([got], [wanted], [True]).startswith("result 0: 1 of 2 wrong")
 
 
 def test_sums_and_control_flow_have_the_tolerance_of_programs() -> None:

@@ -121,6 +121,7 @@ def test_a_failure_is_found_again_and_explained(
         "argument_0.npy",
     ):
         assert part in told
+    assert "\n  runs_as: broadcast f32, " in told
     assert main([*words, "--explain", "no such test"]) == 2
     assert "has no test 'no such test'" in capfd.readouterr().err
 

@@ -19,7 +19,12 @@ Backend = Annotated[
 ]
 Inputs = Annotated[
     list[Path] | None,
-    typer.Option("--input", "-i", metavar="A.npy", help="An argument, in order. A .npz holds several."),
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="A.npy",
+        help="An argument, in order. A .npz, or a folder with argument_0.npy, argument_1.npy, ..., holds several.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="The seed of the random arguments that replace --input.")]
 Check = Annotated[

@@ -123,7 +123,10 @@ def compile_options(settings: Sequence[str], **fields: Any) -> CompileOptions:
 
 
 def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.ndarray]:
-    """The arrays of .npy files, one in each, and of .npz files, in the order of the file.
+    """The arrays of .npy files, one in each, of .npz files, in the order of the file, and of folders.
+
+    A folder holds argument_0.npy, argument_1.npy and so on, as `xla conform` writes those of a failure, or the
+    arguments.npz that `xla bisect --output` writes.
 
     numpy's files don't store the types of ml_dtypes but bytes of the same width; these get the parameter's type.
 
@@ -139,7 +142,7 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
 
     arrays: list[np.ndarray] = []
     sources: list[Path] = []
-    for path in paths:
+    for path in [file for given in paths for file in _argument_files(given)]:
         try:
             loaded = np.load(path, allow_pickle=False)
             if not isinstance(loaded, np.ndarray):
@@ -173,6 +176,16 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"{path}: {error.message}", hint=error.hint) from error
     return arrays
+
+
+def _argument_files(path: Path) -> list[Path]:
+    """The files of a folder, in the order of the arguments; a file itself."""
+    if not path.is_dir():
+        return [path]
+    numbered = [path / f"argument_{number}.npy" for number in range(len(list(path.glob("argument_*.npy"))))]
+    if not numbered and not (path / SAVED_ARGUMENTS).exists():
+        raise NotFoundError(f"the folder {path} has neither argument_0.npy nor {SAVED_ARGUMENTS}")
+    return numbered or [path / SAVED_ARGUMENTS]
 
 
 def _is_array_file(path: Path) -> bool:

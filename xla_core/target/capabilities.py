@@ -205,7 +205,7 @@ class Capabilities(CheckedModel):
                 return self._check_constraints(instruction)
             if Opcode.CUSTOM_CALL not in self.ops:
                 return Unsupported(
-                    f"there is no custom call {target!r}", (Lack(opcode, None, LackKind.CUSTOM_CALL, target),)
+                    f"the device has no custom call {target!r}", (Lack(opcode, None, LackKind.CUSTOM_CALL, target),)
                 )
         if opcode not in self.ops:
             lacks = tuple(dict.fromkeys(self._lacking_types(instruction)))

@@ -5,19 +5,29 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from xla_conformance.promises import PROMISES
 from xla_conformance.results import Result, Run
 from xla_conformance.root_causes import RootCause
+from xla_conformance.runner.minimal import part_with_result
+from xla_core.errors import XlaError
 
 _BRIEF_DETAILS = 12
+_MODULE_LINES = 40  # of HLO, on a terminal
 _LINE = 800
 
 
 def lines_of(
-    run: Run, result: Result, roots: Sequence[RootCause] = (), folder: Path | None = None, *, brief: bool = False
+    run: Run,
+    result: Result,
+    roots: Sequence[RootCause] = (),
+    folder: Path | None = None,
+    *,
+    brief: bool = False,
+    whole: bool = True,
 ) -> Iterator[str]:
     """Yields the lines that explain a result.
 
@@ -27,6 +37,7 @@ def lines_of(
         roots: the roots of the run's failures.
         folder: where the run's report is.
         brief: leave out the module and most of the details.
+        whole: show a long module whole, not only the part with the wrong result.
     """
     failure = result.failure
     yield printable(result.message)
@@ -43,11 +54,14 @@ def lines_of(
         if result.id in root.dependents:
             yield f"its program was compiled to {root.opcode}, which is wrong itself: mend {root.tests[0]} first"
     if not brief and "module" in failure:
-        yield from ("HLO:", *(f"  {_shortened(line)}" for line in failure["module"].strip().splitlines()))
+        yield from _module(failure, whole)
     details = printable(result.details).splitlines()
     yield from details[-_BRIEF_DETAILS:] if brief else details
     if folder is not None and failure.get("files"):
-        yield f"data: {folder / 'failures' / failure['folder']} ({', '.join(_ranges(failure['files']))})"
+        data = folder / "failures" / failure["folder"]
+        yield f"data: {data} ({', '.join(_ranges(failure['files']))})"
+        if not brief and "minimal.mlir" in failure["files"] and "runner" not in run.environment:
+            yield f"which pass or instruction: {_bisection(run, data)}"
     if command := command_of(run, result):
         yield f"alone: {command}"
 
@@ -69,6 +83,31 @@ def command_of(run: Run, result: Result) -> str:
         return shlex.join([*words, "-k", "loading"])
     tests = result.properties.get("together", [result.id])
     return shlex.join([*words, *(word for test in tests for word in ("--test", test))])
+
+
+def _bisection(run: Run, data: Path) -> str:
+    """The command that finds the pass or the instruction that computes the result wrongly."""
+    words = ["xla", "bisect", "--backend", run.backend, str(data / "minimal.mlir"), "--input", str(data)]
+    return shlex.join(
+        [*words, *(word for setting in run.environment.get("settings", []) for word in ("--set", setting))]
+    )
+
+
+def _module(failure: Mapping[str, Any], whole: bool) -> Iterator[str]:
+    """The failure's program; of a long one only the part that computes the wrong result, unless it is to be `whole`."""
+    lines = failure["module"].strip().splitlines()
+    heading = "HLO:"
+    if not whole and len(lines) > _MODULE_LINES and "got" in failure:
+        try:
+            part = part_with_result(failure["module"], failure.get("result", 0)).to_text().strip().splitlines()
+        except XlaError:  # the program is StableHLO
+            part = lines
+        if len(part) < len(lines):
+            heading, lines = f"HLO of this result, {len(part)} lines of {len(lines)}:", part
+    shown = lines if whole else lines[:_MODULE_LINES]
+    yield from (heading, *(f"  {_shortened(line)}" for line in shown))
+    if len(shown) < len(lines):
+        yield f"  ... and {len(lines) - len(shown)} more lines"
 
 
 def _ranges(files: Sequence[str]) -> Iterator[str]:

@@ -72,7 +72,7 @@ def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
         rest[group] += len(several[_SHOWN_OF_A_GROUP:])
     for number, result in enumerate(shown):
         console.print(f"[red]{result.state.value}[/] {result.group}: {escape(result.name)}", soft_wrap=True)
-        for line in lines_of(run, result, roots, folder, brief=number >= _WHOLE_FAILURES):
+        for line in lines_of(run, result, roots, folder, brief=number >= _WHOLE_FAILURES, whole=False):
             console.print(f"    {line}", markup=False, soft_wrap=True)
     for root in roots:
         names = sorted({_name(run, id) for id in root.dependents})

@@ -1,4 +1,4 @@
-"""The program of one wrong result, as StableHLO."""
+"""The program of one wrong result, as HLO and as StableHLO."""
 
 from __future__ import annotations
 
@@ -19,18 +19,22 @@ def minimal_program(text: str, number: int) -> str:
         number: which of the entry's results is wrong. The whole program is returned if it has no such result.
     """
     try:
-        module = parse_hlo(text)
-        _keep_result(module, number)
-        return write_text(from_hlo(module))
+        return write_text(from_hlo(part_with_result(text, number)))
     except XlaError:
         return ""
 
 
-def _keep_result(module: HloModule, number: int) -> None:
-    """Removes the entry's other results, and what computes them without an effect."""
+def part_with_result(text: str, number: int) -> HloModule:
+    """Returns the HLO module without its other results, and without what computes them and has no effect.
+
+    Raises:
+        XlaError: the text is no HLO.
+    """
+    module = parse_hlo(text)
     root = module.entry.root
-    if root.opcode != Opcode.TUPLE or not all(o.shape.is_array for o in root.operands) or number >= len(root.operands):
-        return
-    module.entry.set_root(root.operands[number])
-    module.input_output_aliases.clear()
-    create_pass("hlo-dce").run(module)
+    of_arrays = root.opcode == Opcode.TUPLE and all(o.shape.is_array for o in root.operands)
+    if of_arrays and number < len(root.operands):
+        module.entry.set_root(root.operands[number])
+        module.input_output_aliases.clear()
+        create_pass("hlo-dce").run(module)
+    return module

@@ -180,7 +180,7 @@ def test_memset_sets_every_byte_and_no_other(
             stream.memcpy_d2h(back, memory)
         stream.synchronize()
         for back, wanted in zip(backs, (sides, np.full(size, value, np.uint8), sides), strict=True):
-            sentence = f"`memset` sets every byte of its {size} bytes and no other, but with {value}"
+            sentence = f"`memset` to {value} sets every byte of a block and no other, but of blocks of {size} bytes,"
             require_bytes(sentence, back, wanted, "stream.memset")
         for memory in row:
             executor.deallocate(memory)

@@ -168,6 +168,42 @@ def test_levels_are_scored(capsys: pytest.CaptureFixture[str]) -> None:
     assert "chip conforms at the level runtime" in out
 
 
+LONG = "".join(
+    [
+        "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n",
+        *(f"  y{n} = f32[4] {'cosine' if n == 7 else 'negate'}(x)\n" for n in range(60)),
+        f"  ROOT t = ({', '.join(['f32[4]'] * 60)}) tuple({', '.join(f'y{n}' for n in range(60))})\n}}\n",
+    ]
+)
+
+
+def test_of_a_long_program_the_part_with_the_wrong_result_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    failure = FAILURE | {"module": LONG, "result": 7}
+    wrong = Result("test_ops.py::test_op[cos-f32]", State.FAIL, failure=failure)
+    out = shown(run_of(wrong), capsys)
+    assert "HLO of this result, 6 lines of 66:" in out
+    assert "cosine(" in out
+    assert "negate(" not in out
+    whole = "\n".join(lines_of(run_of(), wrong))
+    assert whole.count("negate(") == 59
+
+
+def test_a_long_program_that_is_no_hlo_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    failure = FAILURE | {"module": "module @m {\n" + "  stablehlo\n" * 98 + "}\n"}
+    out = shown(run_of(Result("test_ops.py::test_op[exp-f32]", State.FAIL, failure=failure)), capsys)
+    assert out.count("  stablehlo") == 39
+    assert "... and 60 more lines" in out
+
+
+def test_a_failure_names_the_command_that_finds_the_pass_or_the_instruction() -> None:
+    failure = FAILURE | {"folder": "f", "files": ["module.hlo", "minimal.mlir", "argument_0.npy"]}
+    result = Result("test_ops.py::test_op[exp-f32]", State.FAIL, failure=failure)
+    folder = Path("out/failures/f")
+    command = f"xla bisect --backend chip {folder / 'minimal.mlir'} --input {folder}"
+    assert f"which pass or instruction: {command}" in list(lines_of(run_of(), result, folder=Path("out")))
+    assert not any("bisect" in line for line in lines_of(run_of(), result, folder=Path("out"), brief=True))
+
+
 def test_numbered_files_are_named_by_the_first_and_the_last() -> None:
     names = ["module.hlo", *(f"argument_{n}.npy" for n in range(12)), "result_0.npy", "result_1.npy", "expected_0.npy"]
     failure = FAILURE | {"folder": "f", "files": names}

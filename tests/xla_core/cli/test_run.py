@@ -46,6 +46,26 @@ def test_inputs_and_outputs_are_files(xla: Callable[..., Any], program: Path, tm
     np.testing.assert_allclose(np.load(out / "result_0.npy"), np.exp(x.astype(np.float64) * y), rtol=1e-6)
 
 
+def test_arguments_are_in_a_folder(xla: Callable[..., Any], tmp_path: Path) -> None:
+    """As `xla conform` writes those of a failure, and `xla bisect --output` those of a program."""
+    path, out = tmp_path / "last.hlo", tmp_path / "out"
+    given = "".join(f"  x{n} = f32[] parameter({n})\n" for n in range(11))
+    path.write_text(f"HloModule m\n\nENTRY e {{\n{given}  ROOT y = f32[] subtract(x2, x10)\n}}\n")
+    numbered, saved = tmp_path / "numbered", tmp_path / "saved"
+    numbered.mkdir()
+    saved.mkdir()
+    for number in range(11):
+        np.save(numbered / f"argument_{number}.npy", np.float32(number))
+    np.savez(saved / "arguments.npz", *map(np.float32, range(11)))
+    for folder in (numbered, saved):
+        result = xla("run", path, "-b", "toy", "-i", folder, "-o", out)
+        assert result.code == 0, result.err
+        assert np.load(out / "result_0.npy") == -8
+    empty = xla("run", path, "-b", "toy", "-i", out)
+    assert empty.code == 2
+    assert "has neither argument_0.npy nor arguments.npz" in " ".join(empty.err.split())
+
+
 def test_types_that_numpy_files_do_not_know(xla: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "add.hlo"
     path.write_text("HloModule m\nENTRY main {\n  x = bf16[3] parameter(0)\n  ROOT r = bf16[3] add(x, x)\n}\n")

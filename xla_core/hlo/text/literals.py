@@ -80,7 +80,8 @@ _DIGITS = {ElementType.F32: (6, 9), ElementType.F64: (15, 17)}
 
 
 def _float_texts(array: np.ndarray, element_type: ElementType) -> list[str]:
-    numbers = array.astype(np.float64).tolist()
+    with np.errstate(invalid="ignore"):  # signaling NaNs raise the flag
+        numbers = array.astype(np.float64).tolist()
     # As many digits identify every power of two, except the smallest f8e8m0fnu, whose two digits read back as the next.
     few, many = _DIGITS.get(element_type) or (_max_digits(element_type), 17)
     texts = list(map(f"%.{few}g".__mod__, numbers))

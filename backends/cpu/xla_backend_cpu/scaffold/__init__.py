@@ -7,7 +7,7 @@ from xla_core.cli import Scaffold
 __all__ = ["SCAFFOLD"]
 
 SCAFFOLD = Scaffold(
-    description="a processor with an LLVM target: native code for this machine's, until you name yours",
+    description="a processor with an LLVM target: native code for this machine's processor until you name yours",
     package="xla_backend_cpu",
     templates=("scaffold",),
     distribution="xla-backend-cpu",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -35,6 +37,12 @@ def test_numbers(values: np.ndarray, text: str) -> None:
 def test_nans_among_numbers_keep_their_bits() -> None:
     bits = np.array([0x3F800000, 0x7FC00000, 0xFFC00000, 0x7FC00001], np.uint32)
     assert _text(bits.view(np.float32)) == "{1, nan, -nan, nan(0x400001)}"
+
+
+def test_signaling_nans_print_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert _text(np.array([0x7F800001, 0x3F800000], np.uint32).view(np.float32)) == "{nan(0x1), 1}"
 
 
 @pytest.mark.parametrize(

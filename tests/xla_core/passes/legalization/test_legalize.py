@@ -235,7 +235,7 @@ ENTRY e {
     for part in (
         "user.py:7",
         "user.py:9",
-        "there is no custom call 'chol'",
+        "the device has no custom call 'chol'",
         "there is no atan2",
         "the device holds no f64",
     ):

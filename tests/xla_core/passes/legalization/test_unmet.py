@@ -107,7 +107,7 @@ def test_a_parameter_has_the_place_of_its_function(argument: str) -> None:
 def test_a_call_that_nobody_knows_is_refused_where_the_host_helps_too() -> None:
     body = '  s = f32[4] sine(x)\n  y = f32[4] custom-call(s), custom_call_target="CALL"\n  ROOT r = f32[4] negate(y)\n'
     text = f"HloModule m\n\nENTRY e {{\n  x = f32[4] parameter(0)\n{body}}}\n"
-    with pytest.raises(UnimplementedError, match="there is no custom call 'nobody': y = ") as caught:
+    with pytest.raises(UnimplementedError, match="the device has no custom call 'nobody': y = ") as caught:
         legalize(parse_hlo(text.replace("CALL", "nobody")), FEW.check, refuse=False)
     assert "cannot run 1 instruction" in caught.value.message
     assert "register_custom_call" in str(caught.value.hint)
