@@ -108,9 +108,9 @@ def _find_pass(
     `failing` is the step at which the compiler failed, for the reason `difference`, or empty.
     """
     from xla_conformance.bisect.passes import find_wrong_pass
-    from xla_core.cli.comparison import exact_results
+    from xla_core.cli import comparison
 
-    found = find_wrong_pass(steps, arguments, expected, exact_results(module))
+    found = find_wrong_pass(steps, arguments, expected, comparison.exact_results(module))
     if found is not None:
         number, how = found
         _verdict(out, f"The pass {steps[number]} changes the answer", how)
@@ -162,13 +162,13 @@ def _run(
 ) -> str:
     """Runs the program; describes how its results differ, or the error of the compilation or the device."""
     from xla_conformance.bisect.comparison import first_difference
-    from xla_core.cli.comparison import exact_results
+    from xla_core.cli import comparison
     from xla_core.errors import XlaError
 
     try:
         if failure is not None:
             raise failure
-        return first_difference(device.run(module, arguments), expected, exact_results(module))
+        return first_difference(device.run(module, arguments), expected, comparison.exact_results(module))
     except XlaError as error:
         return f"{error.code.name}: {error.message}"
 
@@ -184,8 +184,7 @@ def _reduce(
     from xla_conformance.bisect.comparison import first_difference
     from xla_conformance.bisect.shrinking import shrink
     from xla_core import evaluate
-    from xla_core.cli import programs
-    from xla_core.cli.comparison import exact_results
+    from xla_core.cli import comparison, programs
     from xla_core.errors import DeadlineExceededError, UnimplementedError, XlaError
 
     def compare(program: HloModule, given: Sequence[np.ndarray]) -> tuple[str, dict[str, np.ndarray]]:
@@ -200,7 +199,7 @@ def _reduce(
         except XlaError as error:
             return f"{error.code.name}: {error.message}", {}
         arrays = {f"{n}_{i}.npy": a for n, v in (("result", results), ("expected", expected)) for i, a in enumerate(v)}
-        return first_difference(results, expected, exact_results(program)), arrays
+        return first_difference(results, expected, comparison.exact_results(program)), arrays
 
     def differs(program: HloModule, given: list[np.ndarray]) -> bool:
         return bool(compare(program, given)[0])

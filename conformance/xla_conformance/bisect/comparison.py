@@ -13,7 +13,6 @@ from xla_conformance.ops.comparison import Expected, Rule, check, wide_type, wit
 from xla_conformance.ops.comparison_complex import expected_of_complex
 from xla_conformance.ops.domain import DOMAINS
 from xla_core.cli import comparison
-from xla_core.cli.comparison import exact_results
 from xla_core.hlo import (
     ElementType,
     EvaluationContext,
@@ -80,7 +79,7 @@ def instruction_difference(
     rule = rule_of(instruction)
     leaves = [leaf for value in operands for leaf in flatten_value(value)]
     if rule is None:
-        difference = first_difference(actual, expected, exact_results(extract_module(instruction)))
+        difference = first_difference(actual, expected, comparison.exact_results(extract_module(instruction)))
         return difference and difference + _operands(leaves, [])
     try:
         right = _expected(instruction, operands, expected, rule)

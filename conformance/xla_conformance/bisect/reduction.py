@@ -11,7 +11,7 @@ from xla_conformance.bisect.comparison import first_difference
 from xla_conformance.bisect.device_process import DeviceProcess
 from xla_conformance.bisect.instructions import Finding
 from xla_core import evaluate
-from xla_core.cli.comparison import exact_results
+from xla_core.cli import comparison
 from xla_core.errors import XlaError
 from xla_core.hlo import (
     EvaluationContext,
@@ -46,7 +46,7 @@ def reduce_fusion(finding: Finding, device: DeviceProcess) -> Finding:
             results = device.run_optimized(alone, finding.arrays)
         except XlaError:  # the device computes no fusion of this root
             continue
-        difference = first_difference(results, expected, exact_results(alone))
+        difference = first_difference(results, expected, comparison.exact_results(alone))
         if difference:
             path = (*finding.path, inner.name)
             return dataclasses.replace(
@@ -90,7 +90,7 @@ def find_wrong_prefix(
         expected = evaluate(candidate, *arguments)
         try:
             results = device.run_optimized(candidate, arguments)
-            difference = first_difference(results, expected, exact_results(candidate))
+            difference = first_difference(results, expected, comparison.exact_results(candidate))
         except XlaError as error:
             difference = f"{error.code.name}: {error.message}"
         if difference:
