@@ -179,7 +179,11 @@ def verify(out: Console, folder: Path) -> None:
 
 def compare(out: Console, before: Path, after: Path) -> None:
     """Compares two reports, and exits with 1 if there is a regression."""
-    found = compare_documents(read_document(before), read_document(after))
+    documents = [read_document(folder) for folder in (before, after)]
+    backends = [document["backend"] for document in documents]
+    if backends[0] != backends[1]:
+        out.print(f"The reports are of two backends: {backends[0]}, then {backends[1]}.", markup=False, soft_wrap=True)
+    found = compare_documents(*documents)
     print_comparison(out, found)
     if found.regressions:
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_conformance.failures import Failure, snapshot
+from xla_conformance.wording import wrong_of
 from xla_core.hlo import ElementType, HloModule
 
 FRESH_BYTE = 0xA7
@@ -47,7 +48,7 @@ def require_bits(
         different = ~same_bits(got, wanted)
         if different.any():
             index = np.argwhere(different)[0]
-            what = f"{int(different.sum())} of {different.size} elements are wrong."
+            what = f"{wrong_of(int(different.sum()), different.size, 'element')}."
             if set(got[different].tobytes()) == {FRESH_BYTE}:
                 what += f" No kernel has written them: they hold the bytes {FRESH_BYTE:#x} that memory had before."
             raise wrong(what, number, index)

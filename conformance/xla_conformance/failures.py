@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_conformance.wording import wrong_of
 from xla_core.hlo import HloModule, Tolerance, compare_arrays
 
 
@@ -135,5 +136,5 @@ def require_equal(
             )
         difference = compare_arrays(got, wanted, tolerances[number] if tolerances else None)
         if not difference.equal:
-            many = f"{difference.wrong} of {difference.elements} elements are wrong."
+            many = f"{wrong_of(difference.wrong, difference.elements, 'element')}."
             raise wrong(many, number, difference.index, difference.max_ulp)

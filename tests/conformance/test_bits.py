@@ -37,7 +37,7 @@ def test_a_truth_value_is_a_byte_of_0_or_1() -> None:
     got, wanted = np.array([0, 1, 255], np.uint8).view(np.bool_), np.array([False, True, True])
     assert same_bits(got, wanted).tolist() == [True, True, False]
     assert same_bits(got[2].reshape(()), wanted[2].reshape(())).shape == ()
-    with pytest.raises(Failure, match=r"1 of 3 elements are wrong. Result 0 at \[2\]: got True \(0xff\)"):
+    with pytest.raises(Failure, match=r"1 of 3 elements is wrong. Result 0 at \[2\]: got True \(0xff\)"):
         require_bits("Bits.", [got], [wanted], promise="")
 
 

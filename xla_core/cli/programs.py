@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xla_core.checks import counted
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, ResourceExhaustedError
 
 if TYPE_CHECKING:
@@ -132,7 +133,8 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
 
     Raises:
         NotFoundError: a file can't be read.
-        InvalidArgumentError: a file has no array, or one that doesn't fit its parameter. The message names the file.
+        InvalidArgumentError: a file has no array, or one that doesn't fit its parameter, and the message names it; or
+            there are too few arrays, or too many.
     """
     import numpy as np
 
@@ -164,10 +166,8 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
             ) from None
         arrays += found
         sources += [path] * len(found)
-    for index, (array, path) in enumerate(zip(arrays, sources, strict=True)):
-        if index >= len(shapes):
-            break  # too many arguments: the call raises
-        shape = shapes[index].without_layout()
+    for index, (array, path, parameter) in enumerate(zip(arrays, sources, shapes, strict=False)):
+        shape = parameter.without_layout()
         if array.dtype.kind == "V" and array.dtype.itemsize == shape.dtype.itemsize:
             arrays[index] = array = array.view(shape.dtype)
         try:
@@ -175,6 +175,12 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
             check_argument(f"argument {index}", Shape.of(arrays[index]), shape)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"{path}: {error.message}", hint=error.hint) from error
+    if len(arrays) != len(shapes):
+        types = ", ".join(str(shape.without_layout()) for shape in shapes)
+        raise InvalidArgumentError(
+            f"--input gives {counted(len(arrays), 'array')}, but the program takes {len(shapes)}: {types}",
+            hint="give --input for each argument, or leave it out: then the arguments are random",
+        )
     return arrays
 
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from xla_conformance.failures import Failure, snapshot
+from xla_conformance.wording import wrong_of
 from xla_core.hlo import ElementType, Shape
 
 _EXPONENTS = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}
@@ -92,7 +93,7 @@ def require_same_bits(sentence: str, got: np.ndarray, wanted: np.ndarray, promis
         return
     wrong = np.flatnonzero((have != want).any(axis=1))
     raise Failure(
-        f"{sentence} {wrong.size} of {wanted.size} elements are wrong.",
+        f"{sentence} {wrong_of(wrong.size, wanted.size, 'element')}.",
         promise=promise,
         results=[got],
         expected=[wanted],

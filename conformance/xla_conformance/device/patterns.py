@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xla_conformance.failures import Failure, snapshot
+from xla_conformance.wording import wrong_of
 from xla_core.backend import HostBytes
 
 _LAST_POWER = 17
@@ -37,8 +38,9 @@ def require_bytes(sentence: str, got: HostBytes, wanted: HostBytes, promise: str
     if got.size != wanted.size:
         raise Failure(f"{sentence} There are {got.size} bytes, {wanted.size} are expected.", promise=promise)
     wrong = np.flatnonzero(got != wanted)
+    where = f"from byte {wrong[0]} to byte {wrong[-1]}" if wrong.size > 1 else f"at byte {wrong[0]}"
     raise Failure(
-        f"{sentence} {wrong.size} of {got.size} bytes are wrong, from byte {wrong[0]} to byte {wrong[-1]}.",
+        f"{sentence} {wrong_of(wrong.size, got.size, 'byte')}, {where}.",
         promise=promise,
         results=[got],
         expected=[wanted],

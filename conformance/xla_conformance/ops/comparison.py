@@ -24,6 +24,7 @@ from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.bits import same_bits, split_parts
 from xla_conformance.failures import Failure, snapshot
+from xla_conformance.wording import wrong_of
 from xla_core import evaluate
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloModule, OpDef, Trait, ulp_distance
@@ -271,7 +272,7 @@ def check(
         if wrong.any():
             ranked = np.where(wrong, np.where(np.isfinite(distances), distances, np.finfo(np.float64).max), -1.0)
             index = np.unravel_index(int(np.argmax(ranked)), got.shape)
-            many = f"{int(np.count_nonzero(wrong))} of {got.size} elements are wrong."
+            many = f"{wrong_of(int(np.count_nonzero(wrong)), got.size, 'element')}."
             raise failure(many, number, [int(i) for i in index], float(distances[index]))
         finite = distances[np.isfinite(distances)]
         largest = max(largest, float(finite.max()) if finite.size else 0.0)

@@ -47,7 +47,7 @@ def test_denormals_are_not_flushed() -> None:
 
 
 def test_failure_has_the_element() -> None:
-    with pytest.raises(Failure, match=r"1 of 3 elements are wrong. Result 0 at \[2\]") as caught:
+    with pytest.raises(Failure, match=r"1 of 3 elements is wrong. Result 0 at \[2\]") as caught:
         check("The device adds.", [np.array([1, 2, 4])], [Expected(np.array([1, 2, 3]))])
     assert caught.value.index == (2,)
 

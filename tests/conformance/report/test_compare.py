@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,16 @@ def test_a_missing_test_is_a_regression_unless_it_was_not_chosen() -> None:
     assert {r[2] for r in compare(to_json(whole), to_json(some)).regressions} == {"missing"}
     some.selection = "-k loading"
     assert compare(to_json(whole), to_json(some)).regressions == []
+
+
+def test_reports_of_two_backends_are_said_to_be_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    write_report(whole_run(), a)
+    write_report(dataclasses.replace(whole_run(), backend="slice"), b)
+    assert main(["conform", "--compare", str(a), str(b)]) == 0
+    assert "The reports are of two backends: chip, then slice." in capfd.readouterr().out
+    assert main(["conform", "--compare", str(a), str(a)]) == 0
+    assert "two backends" not in capfd.readouterr().out
 
 
 def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -66,6 +66,18 @@ def test_arguments_are_in_a_folder(xla: Callable[..., Any], tmp_path: Path) -> N
     assert "has neither argument_0.npy nor arguments.npz" in " ".join(empty.err.split())
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_too_few_or_too_many_inputs_are_counted(
+    xla: Callable[..., Any], program: Path, tmp_path: Path, count: int
+) -> None:
+    np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
+    result = xla("run", program, "-b", "toy", *(["-i", tmp_path / "x.npy"] * count))
+    assert result.code == 2
+    told = " ".join(result.err.split())
+    assert f"--input gives {count} array{'s' * (count > 1)}, but the program takes 2: f32[2,3], f32[2,3]" in told
+    assert "leave it out: then the arguments are random" in told
+
+
 def test_types_that_numpy_files_do_not_know(xla: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "add.hlo"
     path.write_text("HloModule m\nENTRY main {\n  x = bf16[3] parameter(0)\n  ROOT r = bf16[3] add(x, x)\n}\n")
