@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,9 @@ def _triangular(lower: bool, unit: bool) -> Fill:
     return fill
 
 
+_TRANSPOSED = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+
+
 @domain(
     Opcode.TRIANGULAR_SOLVE,
     rule=lambda t: Rule("scaled", 64),
@@ -94,25 +98,23 @@ def _triangular(lower: bool, unit: bool) -> Fill:
     places=("minor",),
     batch=_BATCHES,
     columns=(3, "equal", 1, 0, 17, 65),
-    left=(True, False),
-    lower=(True, False),
-    unit=(False, True),
-    transpose=("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
+    sides=tuple(itertools.product((True, False), (True, False), (False, True), _TRANSPOSED)),
 )
 def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
+    left, lower, unit, transpose = c.sides
     batch = c.batch if c.size <= 65 and c.size != 1 else c.batch[:0]
-    a = p.parameter((*batch, c.size, c.size), fill=_triangular(c.lower, c.unit))
+    a = p.parameter((*batch, c.size, c.size), fill=_triangular(lower, unit))
     columns = c.size if c.columns == "equal" or c.size == 1 else c.columns
-    sizes = (c.size, columns) if c.left else (columns, c.size)
+    sizes = (c.size, columns) if left else (columns, c.size)
     b = p.parameter((*batch, *sizes), fill=lambda shape, random: _uneven(shape, random).astype(shape.dtype))
     return p.add(
         Opcode.TRIANGULAR_SOLVE,
         a,
         b,
-        left_side=c.left,
-        lower=c.lower,
-        unit_diagonal=c.unit,
-        transpose_a=c.transpose,
+        left_side=left,
+        lower=lower,
+        unit_diagonal=unit,
+        transpose_a=transpose,
     )
 
 
