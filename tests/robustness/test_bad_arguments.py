@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 
 import numpy as np
@@ -96,7 +97,7 @@ def test_unknown_platforms(refused, monkeypatch):
 
 def test_no_backend_is_installed(refused, monkeypatch):
     monkeypatch.setattr(registry, "_entry_points", dict, raising=False)
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: importlib.metadata.EntryPoints())
     monkeypatch.delenv("XLA_PLATFORM", raising=False)
     assert not xla.backends()
     refused(xla.NotFoundError, ["no backend is installed", "pip install"], xla.Client)

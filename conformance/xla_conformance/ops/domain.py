@@ -171,6 +171,7 @@ class Domain:
     def combined_axes(self) -> Axes:
         """Returns all axes: of classes of element types, the domain's own, and those of sizes and places."""
         groups = [Group(*(t for t in group if t in self.accepted)) for group in TYPES]
+        groups += [Group(t) for t in self.accepted if not any(t in group for group in TYPES)]
         ones = (1,) if 1 in self.empty else ()
         sized = {"size": (*self.sizes, *ones), "place": self.places} if self.sizes else {}
         return {"type": [group for group in groups if group], **self.axes, **sized}

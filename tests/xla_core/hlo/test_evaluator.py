@@ -213,7 +213,7 @@ def test_errors_say_where() -> None:
         evaluate(module, ONE)
     assert str(caught.value).startswith("model.py:12 (jit(f)/call)")
     assert caught.value.op == "custom-call"
-    assert "a registry of a backend's own serves that backend alone, not the reference evaluator" in caught.value.hint
+    assert "give it a meaning with xla_core.hlo.register_custom_call" in caught.value.hint
 
 
 def test_what_a_custom_call_raises_is_not_our_defect() -> None:
