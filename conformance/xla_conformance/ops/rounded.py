@@ -21,14 +21,19 @@ ADDING = (
     *(_O.SCATTER, _O.SCAN, _O.BATCH_NORM_TRAINING, _O.BATCH_NORM_GRAD, _O.FFT, _O.CHOLESKY, _O.TRIANGULAR_SOLVE),
 )
 """Ops whose results depend on the order in which they add floats."""
-_TYPES = (_T.F32, _T.BF16, _T.F64, _T.C64)
+_OTHERS = (_T.BF16, _T.F64, _T.C64)
+_TYPES = (_T.F32, *_OTHERS)
 _MOST = 1 << 19
 """The most elements of a case."""
 
 
 def rounded_cases(opcode: Opcode, seed: int, *, every: bool) -> Sequence[OpCase]:
-    """Returns the cases of an op with the most elements and with the most terms of a sum, in each of some types."""
-    found = [case for case in generate(seed=seed, opcodes=[opcode]) if case.element_type in _TYPES]
+    """Returns the cases of an op with the most elements and with the most terms of a sum, in each of some types.
+
+    Without `every`, they are of F32 and of another type, which takes turns with the ops and the seeds.
+    """
+    types = _TYPES if every else (_T.F32, _OTHERS[(seed + ADDING.index(opcode)) % len(_OTHERS)])
+    found = [case for case in generate(seed=seed, opcodes=[opcode]) if case.element_type in types]
     found = [case for case in found if 0 < _elements(case) <= _MOST and _adds(case)]
     chosen = {}
     for size in (_elements, _terms):

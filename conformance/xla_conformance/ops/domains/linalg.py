@@ -90,18 +90,7 @@ def _triangular(lower: bool, unit: bool) -> Fill:
 _TRANSPOSED = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 
 
-@domain(
-    Opcode.TRIANGULAR_SOLVE,
-    rule=lambda t: Rule("scaled", 64),
-    types=(*_FLOATS, *_COMPLEX),
-    sizes=_ORDERS,
-    places=("minor",),
-    batch=_BATCHES,
-    columns=(3, "equal", 1, 0, 17, 65),
-    sides=tuple(itertools.product((True, False), (True, False), (False, True), _TRANSPOSED)),
-)
-def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
-    left, lower, unit, transpose = c.sides
+def _solve(p: Program, c: Choice, left: bool, lower: bool, unit: bool, transpose: str) -> HloInstruction:
     batch = c.batch if c.size <= 65 and c.size != 1 else c.batch[:0]
     a = p.parameter((*batch, c.size, c.size), fill=_triangular(lower, unit))
     columns = c.size if c.columns == "equal" or c.size == 1 else c.columns
@@ -116,6 +105,47 @@ def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
         unit_diagonal=unit,
         transpose_a=transpose,
     )
+
+
+@domain(
+    Opcode.TRIANGULAR_SOLVE,
+    rule=lambda t: Rule("scaled", 64),
+    types=(*_FLOATS, *_COMPLEX),
+    sizes=_ORDERS,
+    places=("minor",),
+    batch=_BATCHES,
+    columns=(3, "equal", 1, 0, 17, 65),
+    left=(True, False),
+    lower=(True, False),
+    unit=(False, True),
+    transpose=_TRANSPOSED,
+)
+def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
+    return _solve(p, c, c.left, c.lower, c.unit, c.transpose)
+
+
+def _each_combination_of_flags(variant: str, element_type: ElementType) -> None:
+    """Makes a domain in which each combination of a triangular solve's flags has a small case."""
+
+    @domain(
+        Opcode.TRIANGULAR_SOLVE,
+        variant=variant,
+        rule=Rule("scaled", 64),
+        types=(element_type,),
+        sizes=(5, 3),
+        empty=(),
+        places=("minor",),
+        pairs=False,
+        batch=((), (2,)),
+        columns=(2, 3),
+        flags=tuple(itertools.product((True, False), (True, False), (False, True), _TRANSPOSED)),
+    )
+    def _flags(p: Program, c: Choice) -> HloInstruction:
+        return _solve(p, c, *c.flags)
+
+
+_each_combination_of_flags("real", ElementType.F32)
+_each_combination_of_flags("complex", ElementType.C64)
 
 
 _FFT: dict[str, Any] = {
