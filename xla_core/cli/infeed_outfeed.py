@@ -46,7 +46,7 @@ def load_infeed(module: HloModule, paths: Sequence[Path]) -> list[Any]:
     values_given: list[Any] = []
     for number, path in enumerate(paths):
         leaves = list(ops[min(number, len(ops) - 1)].shape.tuple_shapes[0].leaves())
-        arrays = programs.load_arguments([path], ())  # the op that reads a value checks its shape
+        arrays = programs.load_arrays([path])  # the op that reads a value checks its shape
         for place, (array, leaf) in enumerate(zip(arrays, leaves, strict=False)):
             if array.dtype.kind == "V" and array.dtype.itemsize == leaf.dtype.itemsize:
                 arrays[place] = array.view(leaf.dtype)  # .npy files don't store the types of ml_dtypes

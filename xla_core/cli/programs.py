@@ -124,17 +124,34 @@ def compile_options(settings: Sequence[str], **fields: Any) -> CompileOptions:
 
 
 def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.ndarray]:
+    """A program's arguments from files and folders, as `load_arrays` reads them.
+
+    Raises:
+        NotFoundError: a file can't be read.
+        InvalidArgumentError: as `load_arrays`, or there are too few arrays, or too many.
+    """
+    arrays = load_arrays(paths, shapes)
+    if len(arrays) != len(shapes):
+        types = "".join(f"{', ' if n else ': '}{shape.without_layout()}" for n, shape in enumerate(shapes))
+        raise InvalidArgumentError(
+            f"--input gives {counted(len(arrays), 'array')}, but the program takes {len(shapes)}{types}",
+            hint="give --input for each argument, or leave it out: then the arguments are random",
+        )
+    return arrays
+
+
+def load_arrays(paths: Sequence[Path], shapes: Sequence[Shape] = ()) -> list[np.ndarray]:
     """The arrays of .npy files, one in each, of .npz files, in the order of the file, and of folders.
 
     A folder holds argument_0.npy, argument_1.npy and so on, as `xla conform` writes those of a failure, or the
     arguments.npz that `xla bisect --output` writes.
 
-    numpy's files don't store the types of ml_dtypes but bytes of the same width; these get the parameter's type.
+    numpy's files don't store the types of ml_dtypes but bytes of the same width; these get the type of the shape in the
+    array's place, if there is one.
 
     Raises:
         NotFoundError: a file can't be read.
-        InvalidArgumentError: a file has no array, or one that doesn't fit its parameter, and the message names it; or
-            there are too few arrays, or too many.
+        InvalidArgumentError: a file has no array, or one that doesn't fit its shape, and the message names it.
     """
     import numpy as np
 
@@ -175,12 +192,6 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
             check_argument(f"argument {index}", Shape.of(arrays[index]), shape)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"{path}: {error.message}", hint=error.hint) from error
-    if len(arrays) != len(shapes):
-        types = ", ".join(str(shape.without_layout()) for shape in shapes)
-        raise InvalidArgumentError(
-            f"--input gives {counted(len(arrays), 'array')}, but the program takes {len(shapes)}: {types}",
-            hint="give --input for each argument, or leave it out: then the arguments are random",
-        )
     return arrays
 
 
