@@ -80,10 +80,10 @@ def _wait(run: ThunkRun) -> None:
     """Waits for the work enqueued before, and raises its error."""
     event = run.stream.create_event()
     run.stream.record(event)
-    wait_for(event)
+    require_done(event)
 
 
-def wait_for(event: Event) -> None:
+def require_done(event: Event) -> None:
     """Waits for the work before the event, and raises its error."""
     event.synchronize()
     if event.error is not None:

@@ -18,7 +18,7 @@ from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import CancelledError, UnimplementedError, as_xla_error
 from xla_core.runtime.communicators import make_communicator
 from xla_core.runtime.thunks.device_constants import DeviceConstants
-from xla_core.runtime.thunks.host_thunks import HOST_HANDLERS, read, wait_for
+from xla_core.runtime.thunks.host_thunks import HOST_HANDLERS, read, require_done
 from xla_core.runtime.thunks.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
 from xla_core.schedule import (
     START,
@@ -209,10 +209,9 @@ class ThunkExecutor:
                     self.enqueue(inner, run)
             return
 
-        turns = max(1, _UNROLLED // max(1, sum(map(self._items, thunk.body))))
-
         def drive(run: ThunkRun) -> None:
             trips = 0
+            ahead = self._trips_ahead(thunk)
             earlier: Event | None = None
             while True:
                 if self._cancelled:
@@ -227,12 +226,18 @@ class ThunkExecutor:
                 for inner in thunk.body:
                     self.enqueue(inner, run)
                 trips += 1
-                if thunk.trip_count is not None and trips % turns == 0:  # bounds the work that waits in the stream
+                if ahead and trips % ahead == 0:
                     if earlier is not None:
-                        wait_for(earlier)
+                        require_done(earlier)
                     earlier = _recorded(run.stream)
 
         drive_from_host(drive, run)
+
+    def _trips_ahead(self, thunk: WhileThunk) -> int:
+        """Returns after how many trips the host waits for earlier ones; 0 if it reads a predicate in each trip."""
+        if thunk.trip_count is None:
+            return 0
+        return max(1, _UNROLLED * thunk.trip_count // max(1, self._unrolled(thunk)))
 
     def _unrolled(self, thunk: WhileThunk) -> int:
         """Returns how many thunks unrolling a loop of known trip count, and the short loops in it, would enqueue."""

@@ -190,7 +190,8 @@ class MemoryUses:
         with self._lock:
             self._record(operation, address, size, writes)
 
-    def of_launch(self, memory: Memory, observe: Callable[[Access], None] | None) -> LaunchUses:
+    @staticmethod
+    def of_launch(memory: Memory, observe: Callable[[Access], None] | None) -> LaunchUses:
         """Returns what observes a launch, and calls another observer too."""
         return LaunchUses(memory, observe)
 
