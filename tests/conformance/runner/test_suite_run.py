@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.resources
-import os
-import re
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from xla_conformance.report.document import read_document
 from xla_conformance.report.failure import command_of
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State, Unclaimed, group_of, suite_files
 from xla_conformance.runner import Limits, run_suite
 
+from tests.conformance.runner.broken_backends import HANGING
 from xla_core import evaluate, parse
-from xla_core.errors import UnavailableError
 
 Put = Callable[[str, str], str]
 
@@ -139,17 +132,6 @@ class Compiler(TemplateCompiler):
         return super().run_backend(module, options, executor)
 
 put(compiler=Compiler)
-"""
-HANGING = """
-import ctypes
-
-class Kernel(HloKernel):
-    def _run(self, stream, arguments):
-        if "popcnt" in self.name:
-            ctypes.PyDLL(None).sleep(1000)  # holds the GIL, as native code may: no signal reaches Python
-        super()._run(stream, arguments)
-
-put(kernel=Kernel)
 """
 
 
@@ -357,113 +339,6 @@ def test_a_hang_costs_one_test(put_backend: Put) -> None:
     assert "/pluggy/" not in hung.details
 
 
-AT_A_STAGE = """
-def fault():
-    {fault}
-
-class Platform(TemplatePlatform):
-    def __init__(self):
-        {platform}
-        super().__init__()
-
-    def create_executor(self, ordinal):
-        {executor}
-        return super().create_executor(ordinal)
-
-    def close(self):
-        super().close()
-        {close}
-
-def probe():
-    {probe}
-    return Availability(True)
-
-{load}
-
-@hookimpl
-def xla_backend():
-    {hook}
-    return spec(platform=Platform, probe=probe)
-"""
-STAGES = ("load", "hook", "probe", "platform", "executor", "close")
-FAULTS = {
-    "raises": "raise RuntimeError('no such driver')",
-    "exits": "raise SystemExit('no such driver')",
-    "ends": "print('no such driver', flush=True); os._exit(0)",
-    "crashes": "print('no such driver', flush=True); ctypes.string_at(0)",
-    "hangs": "print('no such driver', flush=True); ctypes.PyDLL(None).sleep(1000)",
-}
-
-
-def broken_at(stage: str, fault: str) -> str:
-    holes = {each: "fault()" if each == stage else "pass" for each in STAGES}
-    imports = "import ctypes\nfrom xla_core.backend import Availability\n"
-    return imports + AT_A_STAGE.format(fault=FAULTS[fault], **holes)
-
-
-BROKEN = [(stage, fault) for stage in STAGES for fault in FAULTS]
-QUICK = [
-    (stage, fault)
-    for i, stage in enumerate(STAGES)
-    for j, fault in enumerate(FAULTS)
-    if (i + j) % 2 == 0 and (fault != "hangs" or stage in ("load", "close"))
-]
-"""Half of them, each stage and each fault among them."""
-
-
-@pytest.mark.parametrize(
-    ("stage", "fault"),
-    [b if b in QUICK else pytest.param(*b, marks=pytest.mark.slow) for b in BROKEN],
-)
-def test_what_breaks_while_it_loads_opens_or_closes_is_told(put_backend: Put, stage: str, fault: str) -> None:
-    backend = put_backend(f"{stage}_{fault}", broken_at(stage, fault))
-    limits = Limits(test=10, stage=6 if fault == "hangs" else 60, total=300)
-    expression = "test_probe_answers or test_op[negate-f32"
-    if (stage, fault) in (("probe", "raises"), ("probe", "exits")):  # as if it answered no
-        with pytest.raises(UnavailableError, match="no such driver"):
-            run_suite(backend, expression=expression, limits=limits)
-        return
-    run = run_suite(backend, expression=expression, limits=limits)
-    assert not run.passes
-    state = {"raises": State.FAIL, "exits": State.FAIL, "hangs": State.TIMEOUT}.get(fault, State.CRASH)
-    if stage == "close" and fault in ("raises", "exits"):
-        state = State.CRASH  # the process ends with another code
-    wrong = run.wrong[0]
-    assert (wrong.id, wrong.state) == (f"test_loading.py::{'close' if stage == 'close' else 'open'}", state)
-    assert "no such driver" in wrong.message + wrong.details
-    if fault == "crashes":
-        assert "SIGSEGV" in wrong.message
-        assert "stacks:" in wrong.details
-    assert any(r.group == "ops" for r in run.results) == (stage == "close")
-
-
-@pytest.mark.parametrize("fault", ["raises", "crashes", "hangs"])
-def test_several_workers_that_cannot_open_the_device_are_told_once(put_backend: Put, fault: str) -> None:
-    limits = Limits(test=10, stage=6 if fault == "hangs" else 60, total=300)
-    run = run_suite(put_backend(f"none_{fault}", broken_at("executor", fault)), workers=2, limits=limits)
-    state = {"raises": State.FAIL, "hangs": State.TIMEOUT}.get(fault, State.CRASH)
-    (result,) = [r for r in run.results if r.name == "open"]
-    assert (result.state, result.id) == (state, "test_loading.py::open")
-    assert "no such driver" in result.message + result.details
-    assert not run.passes
-
-
-@pytest.mark.parametrize("fault", ["raises", "exits"])
-def test_several_workers_whose_backend_refuses_raise_its_error(put_backend: Put, fault: str) -> None:
-    with pytest.raises(UnavailableError, match="no such driver"):
-        run_suite(put_backend(f"refusing_{fault}", broken_at("probe", fault)), workers=2)
-
-
-def test_the_group_loading_tells_why_a_backend_does_not_open(put_backend: Put) -> None:
-    run = run_suite(
-        put_backend("broken", "raise OSError('no such driver')\n"), expression="test_loading or test_op[dot"
-    )
-    assert {r.state for r in run.results} == {State.FAIL, State.PASS}
-    assert {r.group for r in run.results} == {"loading"}
-    assert {r.name for r in run.wrong} >= {"open", "test_the_core_lists_it_as_usable"}
-    assert all("no such driver" in r.message for r in run.wrong)
-
-
 DYING_LATER = """
 import threading
 from xla_backend_template.platform import TemplatePlatform
@@ -556,95 +431,6 @@ def test_a_device_lost_by_a_shared_program_alone_is_told(put_backend: Put, tmp_p
     assert together
     for result in together:
         assert (tmp_path / result.failure["folder"] / "module.hlo").read_text().count(" reverse(") > 1
-
-
-def test_the_total_time_holds(put_backend: Put) -> None:
-    run = run_suite(
-        put_backend("hanging", HANGING),
-        expression="test_op[popcnt-s16 or test_op[xor-s16",
-        limits=Limits(test=100, stage=100, total=12),
-    )
-    running = r"; (test_ops\.py::test_op\[.* ran|the .* (was|were) being .*ed) for \d+ s"  # on a slow machine no test has begun
-    assert re.fullmatch("the total time of 12 s is over" + running, run.problem)
-    assert run.not_run or not run.results
-    assert not run.passes
-    assert run.seconds < 60
-
-
-@pytest.mark.parametrize(
-    ("stage", "doing"), [("executor", "the devices were being opened"), ("close", "the devices were being closed")]
-)
-def test_a_run_whose_time_is_over_says_what_hung(put_backend: Put, stage: str, doing: str) -> None:
-    run = run_suite(
-        put_backend(f"{stage}_hangs", broken_at(stage, "hangs")),
-        expression="test_probe_answers",
-        limits=Limits(test=100, stage=100, total=20),
-    )
-    assert re.search(rf"; {doing} for \d+ s and last printed 'no such driver'$", run.problem)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda n: n.name)
-def test_an_interrupted_run_leaves_nothing_running(put_backend: Put, tmp_path: Path, number: signal.Signals) -> None:
-    backend = put_backend("hanging", HANGING)
-    command = [sys.executable, "-m", "xla_core.cli", "conform", "--backend", backend, "-n", "2"]
-    command += ["-k", "test_op[popcnt-s16"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(tmp_path)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not workers_of(backend):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    process.send_signal(number)
-    assert process.wait(30) != 0
-    while workers_of(backend):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-def workers_of(backend: str) -> list[str]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            if f"--xla-backend={backend}" in entry.read_text().split("\0"):
-                found.append(entry.parent.name)
-    return found
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
-def test_an_interrupted_run_leaves_a_partial_report(put_backend: Put, tmp_path: Path, number: signal.Signals) -> None:
-    """Also where a shell that started it in the background has SIGINT ignored."""
-    backend, report = put_backend("hanging", HANGING), tmp_path / "report"
-    command = [sys.executable, "-m", "xla_core.cli", "conform", "--backend", backend, "--report", str(report)]
-    command += ["-k", "test_spec_says or test_op[popcnt-s16"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process inherits it
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    signal.signal(signal.SIGINT, before)
-    deadline = time.monotonic() + 120
-    while not any(programs_of(worker) for worker in workers_of(backend)):  # the kernel hangs soon after
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    process.send_signal(number)
-    printed, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "it was interrupted, so this report is partial" in printed
-    document = read_document(report)
-    assert document["problem"].startswith("it was interrupted, so this report is partial")
-    assert document["not_run"] > 0
-    assert document["conforms"] is None
-    assert not document["passes"]
-    assert any(r["group"] == "loading" and r["state"] == "PASS" for r in document["results"])
-
-
-def programs_of(worker: str) -> bool:
-    """Whether a worker has compiled a program."""
-    with contextlib.suppress(OSError):
-        words = Path(f"/proc/{worker}/cmdline").read_text().split("\0")
-        (scratch,) = [word.partition("=")[2] for word in words if word.startswith("--xla-scratch=")]
-        return Path(scratch, "program.hlo").exists()
-    return False
 
 
 ONE_MEMORY = """
