@@ -9,7 +9,7 @@ from types import TracebackType
 
 import numpy as np
 
-from xla_conformance.bits import FRESH_BYTE
+from xla_conformance.bits import FRESH_BYTE, require_bits
 from xla_conformance.programs.family import FamilyProgram
 from xla_core import Client, Device, LoadedExecutable
 from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, Stream, StreamExecutor
@@ -162,6 +162,24 @@ class ExecutableBench:
             self.allocator,
             self.platform.transfer_manager,
             device_assignment=((device.local_ordinal,),),
+        )
+
+    def require_results(
+        self,
+        sentence: str,
+        results: Sequence[DeviceMemory],
+        program: FamilyProgram,
+        arrays: Sequence[np.ndarray],
+        promise: str,
+    ) -> None:
+        """Raises Failure unless the results of a run have the bits that the program gives for the arrays."""
+        require_bits(
+            sentence,
+            self.read(results, self.results),
+            program.results(arrays),
+            module=program.text,
+            arguments=arrays,
+            promise=promise,
         )
 
     def place(self, arrays: Sequence[np.ndarray]) -> list[DeviceMemory]:

@@ -71,6 +71,13 @@ def suite_files(groups: Sequence[str] = GROUPS) -> list[str]:
     return [str(f) for group in groups for f in ordered if group_of(f.name) == group]
 
 
+STAGES = {
+    "start": "the suite was being loaded",
+    "open": "the devices were being opened",
+    "collect": "the tests were being collected",
+    "close": "the devices were being closed",
+}
+"""The stages of a worker that run no test, and what happens in each."""
 WAIVERS = "waivers"
 """The group of the results of waivers that are not right."""
 
@@ -155,7 +162,7 @@ class Result:
     @property
     def is_of_stage(self) -> bool:
         """Whether it is of no test, but of a stage of a worker, such as opening the devices."""
-        return self.group == "loading" and self.name in ("start", "open", "collect", "close")
+        return self.group == "loading" and self.name in STAGES
 
     @property
     def is_of_waiver(self) -> bool:

@@ -74,7 +74,7 @@ def _float_values(element: ElementType) -> np.ndarray:
             ends.append(around.astype(bits).view(dtype))
         least = np.array([0, 1, 2, 3], bits) * step
         every = np.concatenate([*positive, *ends, least.view(dtype), _not_finite(element)])
-        signs = bits.type(1 << (element.bit_width - 1)) if element is not ElementType.F8E8M0FNU else bits.type(0)
+        signs = bits.type(element.has_sign_bit << (element.bit_width - 1))
         patterns = np.concatenate([every.view(bits), every.view(bits) ^ signs])
         return np.asarray((patterns & bits.type((1 << element.bit_width) - 1)).view(dtype))
 

@@ -25,7 +25,7 @@ from xla_conformance import patience
 from xla_conformance.fair_time import FairClock
 from xla_conformance.last_program import LastProgram
 from xla_conformance.last_test import LastTest
-from xla_conformance.results import suite_files
+from xla_conformance.results import STAGES, suite_files
 from xla_conformance.runner.scratch import Scratch
 
 _SLOW = ("unraisableexception", "threadexception", "warnings", "logging", "junitxml", "doctest")
@@ -37,12 +37,6 @@ _OF_PYTEST = re.compile(
     r'\s*File ".*/(_?pytest|pluggy|xla_conformance/runner)/|\s*File "<frozen runpy>"|Extension modules: '
 )
 """Lines of stacks that say nothing of a failure: the frames that run a test."""
-_DOING = {
-    "start": "the suite was being loaded",
-    "open": "the devices were being opened",
-    "collect": "the tests were being collected",
-    "close": "the devices were being closed",
-}
 _LOG_BYTES = 64 << 20  # a longer log is emptied before the next test
 _PIPE_SECONDS = 1.0  # in which the last events arrive after a process ended
 
@@ -235,7 +229,7 @@ class WorkerProcess:
 
     def doing(self) -> str:
         """What it is doing, for how long, and the last line that it printed meanwhile; "" if it only waits."""
-        what = f"{self.test} ran" if self.stage == "run" else _DOING.get(self.stage)
+        what = f"{self.test} ran" if self.stage == "run" else STAGES.get(self.stage)
         if what is None:
             return ""
         *_, last = self.printed().splitlines() or [""]

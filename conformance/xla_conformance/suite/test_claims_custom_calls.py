@@ -34,6 +34,14 @@ def _fails(context: object, instruction: HloInstruction, values: list[np.ndarray
     raise XlaError("the definition's failure")
 
 
+def _compile_for_host(client: Client, text: str) -> LoadedExecutable:
+    """Compiles a program whose custom calls the host may run. Without a host that does, the test is not supported."""
+    try:
+        return compile_unclaimed(client, text, CompileOptions(fallback="host"))
+    except UnimplementedError:
+        not_supported("the host runs no custom calls for it")
+
+
 def _offer_text(client: Client, text: str) -> LoadedExecutable:
     made = offer(client, parse(text))
     if made is None:
@@ -93,10 +101,7 @@ def test_a_custom_call_that_the_host_defines(client: Client, fallback: Literal["
 @pytest.mark.promise("compiler.host-fallback", "executable.run")
 def test_a_custom_call_with_an_effect_is_called_once(client: Client) -> None:
     text = custom_call(OWN_CALL).replace("custom_call_target", "custom_call_has_side_effect=true, custom_call_target")
-    try:
-        executable = compile_unclaimed(client, text, CompileOptions(fallback="host"))
-    except UnimplementedError:
-        not_supported("the host runs no custom calls for it")
+    executable = _compile_for_host(client, text)
     for _ in range(3):
         CALLED.clear()
         np.asarray(executable(np.arange(8, dtype=np.float32))[0])
@@ -109,11 +114,7 @@ def test_a_custom_call_that_fails(client: Client, refuse: Refuse, place: str) ->
     """If a call fails while a program runs, the results of this run have its error, and those of other runs don't."""
     client = refuse(Opcode.CUSTOM_CALL) if place == "host" else client
     x = np.arange(8, dtype=np.float32)
-    try:
-        fails = compile_unclaimed(client, custom_call(FAILING_CALL), CompileOptions(fallback="host"))
-        works = compile_unclaimed(client, custom_call(OWN_CALL), CompileOptions(fallback="host"))
-    except UnimplementedError:
-        not_supported("the host runs no custom calls for it")
+    fails, works = (_compile_for_host(client, custom_call(target)) for target in (FAILING_CALL, OWN_CALL))
     for _ in range(2):
         results = fails(x)
         with pytest.raises(XlaError, match="the definition's failure"):

@@ -114,13 +114,12 @@ def test_every_allocation_may_fail(client: Client, program: FamilyProgram, rando
                 module=program.text,
             )
         bench.allocator.fail_at = None
-        require_bits(
+        bench.require_results(
             "A run after one that ran out of memory gives the results of the program.",
-            bench.read(results, bench.results),
-            program.results(arrays),
-            module=program.text,
-            arguments=arrays,
-            promise="executable.run",
+            results,
+            program,
+            arrays,
+            "executable.run",
         )
         bench.release(arguments, results)
         assert not bench.allocator.strange, "On an error, an execution frees only memory that it allocated, and once."
@@ -205,12 +204,12 @@ def test_a_run_after_the_executable_was_closed(client: Client, name: str, random
             bench.stream.record(event)
             event.synchronize()
             if event.error is None:
-                require_bits(
+                bench.require_results(
                     "A run after close() is refused, cancelled or right.",
-                    bench.read(results, bench.results),
-                    program.results(arrays),
-                    module=program.text,
-                    promise="executable.refused",
+                    results,
+                    program,
+                    arrays,
+                    "executable.refused",
                 )
             else:
                 assert isinstance(event.error, CancelledError), (

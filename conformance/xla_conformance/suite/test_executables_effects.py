@@ -55,14 +55,8 @@ def test_effects_happen_as_often_as_their_place_runs(client: Client, kind: str, 
 
 @pytest.mark.promise("compiler.run-backend")
 def test_custom_calls_happen_as_often_as_their_place_runs(client: Client, level: int) -> None:
-    module = parse_hlo(with_effects("custom-call"))
-    executable = _compile(client, module, level)
-    for x in _NUMBERS:
-        wanted, expected = _noted(functools.partial(evaluate, module), x)
-        noted, got = _noted(executable, x)
-        said = f"at optimization level {level}, with {x}."
+    for noted, wanted, said in _runs_that_note(client, with_effects("custom-call"), level):
         assert sorted(noted) == sorted(wanted), f"A custom call with a side effect runs at each place, {said}"
-        _require_results(module, got, expected, said)
 
 
 @pytest.mark.promise("compiler.run-backend")
@@ -85,14 +79,8 @@ def test_random_states_advance_at_each_place(client: Client, level: int) -> None
 @pytest.mark.promise("compiler.run-backend")
 def test_custom_calls_are_in_order(client: Client, level: int) -> None:
     """Each call takes the number that the one before it gives."""
-    module = parse_hlo(in_order("custom-call"))
-    executable = _compile(client, module, level)
-    for x in _NUMBERS:
-        wanted, expected = _noted(functools.partial(evaluate, module), x)
-        noted, got = _noted(executable, x)
-        said = f"at optimization level {level}, with {x}."
+    for noted, wanted, said in _runs_that_note(client, in_order("custom-call"), level):
         assert noted == wanted, f"Custom calls run in their order, {said}"
-        _require_results(module, got, expected, said)
 
 
 @pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend")
@@ -125,6 +113,21 @@ def _compile(client: Client, module: HloModule, level: int) -> LoadedExecutable:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # about what runs on the host
         return client.compile(module, options)
+
+
+def _runs_that_note(client: Client, text: str, level: int) -> Iterator[tuple[list[int], list[int], str]]:
+    """Yields what the custom calls of each run were given, what they should be given, and where the run was.
+
+    The results of a run are compared after the caller has looked at its calls.
+    """
+    module = parse_hlo(text)
+    executable = _compile(client, module, level)
+    for x in _NUMBERS:
+        wanted, expected = _noted(functools.partial(evaluate, module), x)
+        noted, got = _noted(executable, x)
+        said = f"at optimization level {level}, with {x}."
+        yield noted, wanted, said
+        _require_results(module, got, expected, said)
 
 
 def _noted(run: Callable[[Any], Iterable[Any]], x: int) -> tuple[list[int], list[np.ndarray]]:

@@ -76,13 +76,8 @@ def test_a_run_waits_in_the_queue(client: Client, program: FamilyProgram, random
         finally:
             gate.set()
         for arrays, arguments, results in both:
-            require_bits(
-                "A run in a queue takes the arguments' values of its turn.",
-                bench.read(results, bench.results),
-                program.results(arrays),
-                module=program.text,
-                arguments=arrays,
-                promise="stream.in-order",
+            bench.require_results(
+                "A run in a queue takes the arguments' values of its turn.", results, program, arrays, "stream.in-order"
             )
             bench.release(arguments, results)
 
@@ -116,13 +111,12 @@ def test_a_run_behind_a_failure(client: Client, program: FamilyProgram, random: 
         )
         again = bench.run(arguments) if not bench.donated else []
         if again:
-            require_bits(
+            bench.require_results(
                 "A run after a failure and a recover gives the results of the program.",
-                bench.read(again, bench.results),
-                program.results(arrays),
-                module=program.text,
-                arguments=arrays,
-                promise="stream.recover",
+                again,
+                program,
+                arrays,
+                "stream.recover",
             )
         bench.release([*arguments, *again], results)
         assert not bench.allocator.strange, "An execution frees only memory that it allocated, and once."
@@ -154,13 +148,12 @@ def test_runs_on_two_streams_do_not_wait_for_each_other(client: Client, name: st
             (free, others, second, second_results),
             (blocked, arrays, first, first_results),
         ):
-            require_bits(
+            bench.require_results(
                 "Runs of one executable on two streams have results of their own.",
-                bench.read(results, bench.results),
-                program.results(values),
-                module=program.text,
-                arguments=values,
-                promise="executable.many-threads",
+                results,
+                program,
+                values,
+                "executable.many-threads",
             )
             bench.release(arguments, results)
 
