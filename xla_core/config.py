@@ -51,6 +51,7 @@ class XlaFlags(BaseModel):
         xla_dump_hlo_as_text: has no effect, because dumps are always HLO text.
         xla_dump_large_constants: prints large constants; text without them can't be read back.
         xla_force_host_platform_device_count: the number of virtual devices of a host platform.
+        xla_cpu_max_isa: the newest instruction set that a host platform's code may use: SSE4_2, AVX, AVX2, AVX512...
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
@@ -61,6 +62,7 @@ class XlaFlags(BaseModel):
     xla_dump_hlo_as_text: bool = True
     xla_dump_large_constants: bool = False
     xla_force_host_platform_device_count: int = Field(default=1, ge=1, le=4096)
+    xla_cpu_max_isa: str = ""
 
 
 class CoreFlags(BaseModel):

@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 from xla_backend_cpu.compiler import CpuCompiler
+from xla_backend_cpu.host import host_cpu, host_features
 
 import xla_core as xla
 
@@ -217,6 +218,23 @@ ENTRY main {
     assembly = str(Masked().compile(xla.parse(program), xla.CompileOptions(keep_artifacts=True)).artifacts()["asm"])
     assert "%k1" not in assembly
     assert "zmm" not in assembly
+
+
+@pytest.mark.skipif("avx512f" not in host_features(), reason="every instruction of this processor is allowed anyway")
+def test_code_has_no_instructions_newer_than_the_flag_allows(monkeypatch) -> None:
+    def assembly() -> str:
+        compiled = CpuCompiler().compile(xla.parse(LOOP), xla.CompileOptions(keep_artifacts=True))
+        return str(compiled.artifacts()["asm"])
+
+    assert "zmm" in assembly()
+    processors = {"AVX2": "haswell", "avx": "sandybridge", "SSE4_2": "nehalem"}
+    for newest, cpu in processors.items():
+        monkeypatch.setenv("XLA_FLAGS", f"--xla_cpu_max_isa={newest}")
+        assert host_cpu() == cpu
+        assert "zmm" not in assembly()
+        assert ("ymm" in assembly()) == (newest != "SSE4_2")
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_max_isa=AMX_FP16")
+    assert "zmm" in assembly()
 
 
 def test_code_for_another_machine_calls_no_library_of_this_one():
