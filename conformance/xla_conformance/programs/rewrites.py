@@ -23,7 +23,7 @@ from xla_core import evaluate, parse
 from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, Shape, Trait
 from xla_core.passes import create_pass
 
-__all__ = ["KINDS", "Rewritten", "apart", "rewritten"]
+__all__ = ["KINDS", "Rewritten", "apart", "is_inexact", "rewritten"]
 
 KINDS = (
     *("floats", "functions", "integers", "conversions", "choices", "movement", "places", "reductions", "products"),
@@ -75,7 +75,7 @@ class Rewritten:
         module = self._module
         results = [np.asarray(result) for result in evaluate(module, *arguments)]
         instructions = [i for c in module.computations for i in c.instructions if i.shape.is_array or i.operands]
-        if not any(i.opcode in _NORMALIZED or _is_inexact(i.opcode, i.shape) for i in instructions):
+        if not any(i.opcode in _NORMALIZED or is_inexact(i.opcode, i.shape) for i in instructions):
             any_zero = any(map(_is_sum, instructions))
             return [Expected(r, any_sign=split_parts(r) == 0 if any_zero else None) for r in results]
         with np.errstate(all="ignore"):
@@ -117,7 +117,8 @@ def _sources(value: HloInstruction) -> set[HloInstruction]:
     return found
 
 
-def _is_inexact(opcode: Opcode, shape: Shape) -> bool:
+def is_inexact(opcode: Opcode, shape: Shape) -> bool:
+    """Whether results of the op may have an error."""
     return shape.is_array and OPS[opcode].is_elementwise and not rule_for(OPS[opcode], shape.element_type).is_exact
 
 

@@ -14,22 +14,23 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 
-from xla_conformance.claims import NotSupported, held_types, not_supported
-from xla_conformance.failures import Failure, require_equal
+from xla_conformance.claims import held_types, not_supported
+from xla_conformance.failures import require_equal
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.compositions import Composition, compositions
 from xla_conformance.ops.contexts import Context, Placed, place
 from xla_conformance.ops.executions import before_for, device_for, run
 from xla_conformance.ops.joint import join
 from xla_conformance.ops.near_misses import RESEMBLANCES, Resemblance
-from xla_conformance.ops.twins import Twins, groups, twins
+from xla_conformance.ops.twins import groups, twins
 from xla_conformance.ops.variations import readings, variations
 from xla_conformance.programs.arrangements import arrangements
 from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
-from xla_conformance.programs.drawn import drawn_programs
+from xla_conformance.programs.drawn import drawn_programs, planted_programs
 from xla_conformance.programs.loops import loops
 from xla_conformance.programs.patterns import broken_conditions, parts
 from xla_conformance.programs.rewrites import KINDS, Rewritten, apart, rewritten
+from xla_conformance.programs.running import require_each
 from xla_conformance.programs.structures import branches, states
 from xla_core import Client, evaluate
 from xla_core.hlo import HloModule, Tolerance
@@ -50,6 +51,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("group", groups(every=every))
     if "first" in metafunc.fixturenames:
         metafunc.parametrize("first", range(0, _DRAWN if every else _FEW, _FEW))
+    if "planted" in metafunc.fixturenames:
+        metafunc.parametrize("planted", range(0, _PLANTED, _MANY) if every else [0])
     if "part" in metafunc.fixturenames:
         metafunc.parametrize("part", parts(every=every), ids=lambda part: f"{part[0]}-{part[1]}")
 
@@ -143,9 +146,12 @@ def _require_patterns(client: Client, patterns: Mapping[str, Mapping[str, HloMod
         )
 
 
-_RUNS, _TOGETHER = 3, 200
+_TOGETHER = 200
 _FEW, _DRAWN = 12, 300
 """How many drawn programs the quick and the full profile have."""
+_SOME, _MANY, _PLANTED = 8, 60, 1800
+"""How many programs with planted expressions are one program, in quick and in full, and how many full has."""
+_CONTEXTS_OF_PLANTED = (Context(level=2), Context(level=0), Context(level=1), Context("constants", level=2))
 _CONTEXTS = (
     Context(level=2),
     Context(level=0),
@@ -168,7 +174,7 @@ _IN_LAYOUTS = {"movement", "places", "reductions", "products", "orders", "fusion
 )
 def test_what_a_pass_may_rewrite(client: Client, target: TargetConfig, kind: str, context: Context, seed: int) -> None:
     """All programs of a kind are one; if that one is wrong or isn't supported, each runs alone."""
-    _require_each(client, target, rewritten(kind), context, seed)
+    require_each(client, target, rewritten(kind), context, seed)
 
 
 @pytest.mark.promise("compiler.run-backend")
@@ -177,7 +183,7 @@ def test_a_result_that_a_pass_may_rewrite(client: Client, target: TargetConfig, 
     """Each result alone, whose values have no other use."""
     programs = [alone for program in rewritten(kind) for alone in apart(program)]
     if programs:
-        _require_each(client, target, programs, Context(level=2), seed)
+        require_each(client, target, programs, Context(level=2), seed)
 
 
 _MADE: dict[str, Callable[..., Sequence[Rewritten]]] = {
@@ -198,7 +204,7 @@ def test_what_holds_for_most_programs(
     every = request.config.getoption("xla_profile") != "quick"
     programs = _MADE[made](seed, every=every)
     for context in (Context(level=2), Context(level=0)) if every else (Context(level=2),):
-        _require_each(client, target, programs, context, seed)
+        require_each(client, target, programs, context, seed)
 
 
 @pytest.mark.promise("compiler.run-backend")
@@ -210,14 +216,34 @@ def test_what_holds_under_conditions(
     for level in (2, 0) if every and not part[1] else (2,):
         programs = broken_conditions(*part, seed, every=every and level > 0)
         for first in range(0, len(programs), _TOGETHER):
-            _require_each(client, target, programs[first : first + _TOGETHER], Context(level=level), seed)
+            require_each(client, target, programs[first : first + _TOGETHER], Context(level=level), seed)
 
 
 @pytest.mark.promise("compiler.run-backend")
 def test_drawn_programs(client: Client, target: TargetConfig, first: int, seed: int) -> None:
     """Ops that share values, calls, loops and branches, as they come together by chance."""
     for level in (2, 0) if first else (2,):
-        _require_each(client, target, drawn_programs(seed, first, _FEW), Context(level=level), seed)
+        require_each(client, target, drawn_programs(seed, first, _FEW), Context(level=level), seed)
+
+
+@pytest.mark.promise("compiler.run-backend")
+def test_planted_programs(
+    client: Client, backend: str, target: TargetConfig, planted: int, seed: int, request: pytest.FixtureRequest
+) -> None:
+    """Expressions that passes rewrite, with up to three changes, among other ops, which give and take their values."""
+    every = request.config.getoption("xla_profile") != "quick"
+    programs = planted_programs(seed, planted, _MANY if every else _SOME, held_types(backend))
+    require_each(client, target, programs, Context(level=2), seed)
+    if every:
+        other = _CONTEXTS_OF_PLANTED[planted // _MANY % len(_CONTEXTS_OF_PLANTED)]
+        require_each(client, target, programs, other, seed, donated=other.operands == "arguments")
+
+
+@pytest.mark.promise("compiler.run-backend", "executable.donation")
+def test_planted_programs_with_donated_arguments(client: Client, backend: str, target: TargetConfig, seed: int) -> None:
+    """Memory of arguments becomes that of results, but not before the last instruction that reads them."""
+    programs = planted_programs(seed, _PLANTED, _SOME // 2, held_types(backend))
+    require_each(client, target, programs, Context(level=2), seed, donated=True)
 
 
 @pytest.mark.promise("compiler.run-backend")
@@ -227,48 +253,4 @@ def test_twins_are_told_apart(
     """Instructions of one op that differ in one thing, which a pass takes for one if it doesn't look at that."""
     every = request.config.getoption("xla_profile") != "quick"
     for context in (Context(level=2), Context(level=0)) if every else (Context(level=2),):
-        _require_each(client, target, twins(group, seed, every=every), context, seed)
-
-
-def _require_each(
-    client: Client, target: TargetConfig, programs: Sequence[Rewritten | Twins], context: Context, seed: int
-) -> None:
-    """Runs all programs as one; if that one is wrong or isn't supported, each runs alone."""
-    try:
-        _require_right(client, target, programs, context, seed)
-        return
-    except (Failure, NotSupported) as error:
-        together = error
-    supported = [program for program in programs if _is_right(client, target, program, context, seed)]
-    if not supported or isinstance(together, Failure):
-        raise together
-
-
-def _is_right(client: Client, target: TargetConfig, program: Rewritten | Twins, context: Context, seed: int) -> bool:
-    """Whether the target supports a program, whose results are right."""
-    try:
-        _require_right(client, target, [program], context, seed)
-    except NotSupported:
-        return False
-    return True
-
-
-def _require_right(
-    client: Client, target: TargetConfig, programs: Sequence[Rewritten | Twins], context: Context, seed: int
-) -> None:
-    runs = [[p.arguments(seed + number) for p in programs] for number in range(_RUNS)]
-    if context.operands == "constants":
-        del runs[1:]
-    flat = [[argument for some in each for argument in some] for each in runs]
-    whole = join([Placed(p.module(), some, context) for p, some in zip(programs, runs[0], strict=True)])
-    executions = place(whole.module, context, flat[0], layouts=target.layouts).with_each(flat)
-    name = f"{programs[0].name}, {context}"
-    found = run(client, executions, device=device_for(client, name), before=before_for(name))
-    for arguments, results in zip(runs, found, strict=True):
-        rest = results
-        for program, some in zip(programs, arguments, strict=True):
-            expected = program.expected(some)
-            mine, rest = rest[: len(expected)], rest[len(expected) :]
-            sentence = f"A program of a few ops gives its results at optimization level {context.level}, here "
-            sentence += f"{program.name}:"
-            check(sentence, mine, expected, module=program.text, arguments=some, seed=seed)
+        require_each(client, target, twins(group, seed, every=every), context, seed)

@@ -282,6 +282,21 @@ def test_feeds_and_host_channels() -> None:
     assert [float(v) for v in environment.sent[2]] == [4]
 
 
+def test_a_number_that_was_computed_goes_through_a_channel() -> None:
+    module = parse_hlo("""HloModule m
+ENTRY e {
+  x = s32[] parameter(0)
+  sum = s32[] add(x, x)
+  t = token[] after-all()
+  s = (s32[], u32[], token[]) send(sum, t), channel_id=7
+  sd = token[] send-done(s), channel_id=7
+  r = (s32[], u32[], token[]) recv(sd), channel_id=7
+  d = (s32[], token[]) recv-done(r), channel_id=7
+  ROOT y = s32[] get-tuple-element(d), index=0
+}""")
+    assert evaluate(module, np.int32(2))[0] == 4
+
+
 def test_an_empty_infeed_and_a_wrong_value_are_errors() -> None:
     with pytest.raises(FailedPreconditionError, match="infeed is empty"):
         evaluate(feeding_module())

@@ -163,6 +163,10 @@ def _device(environment: Environment, number: int) -> Device:
     return (environment.replica, number) if partitions else (number, environment.partition)
 
 
+_NUMBERS = (np.ndarray, np.generic)
+"""Arrays, and numbers as numpy computes them of arrays without dimensions."""
+
+
 def _check_value(value: Value, shape: Shape, what: str) -> None:
     """Checks a value from the host or another device against the declared shape."""
     if shape.is_tuple:
@@ -170,7 +174,11 @@ def _check_value(value: Value, shape: Shape, what: str) -> None:
         for element, part in zip(value, shape.tuple_shapes, strict=False) if fits else ():
             _check_value(element, part, what)
     else:
-        fits = isinstance(value, np.ndarray) and value.dtype == shape.dtype and value.shape == shape.dimensions
+        fits = (
+            isinstance(value, (np.ndarray, np.generic))
+            and value.dtype == shape.dtype
+            and value.shape == shape.dimensions
+        )
     if not fits:
         raise InvalidArgumentError(f"{what} has {_describe(value)}; expected {shape.without_layout()}")
 
@@ -179,7 +187,7 @@ def _describe(value: Value) -> str:
     """Describes a value by its shape in HLO's notation, if it has one."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_describe, value))})"
-    return str(Shape.of(value)) if isinstance(value, np.ndarray) else repr(value)
+    return str(Shape.of(np.asarray(value))) if isinstance(value, _NUMBERS) else repr(value)
 
 
 _CHANNEL: dict[str, Any] = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", False)}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xla_conformance.programs.drawn.steps import STEPS
-from xla_conformance.programs.drawn.values import Drawing
+from xla_conformance.programs.drawn.values import Drawing, Step
 from xla_conformance.programs.patterns.values import Value
 from xla_conformance.programs.rewrites import Rewritten
 from xla_core.errors import InvalidArgumentError
@@ -27,28 +27,33 @@ _READ = 0.85
 
 def drawn_programs(seed: int, first: int, count: int) -> tuple[Rewritten, ...]:
     """Returns the programs from number `first` on."""
-    return tuple(_program(seed, n) for n in range(first, first + count))
+    return tuple(
+        drawn_program(f"drawn program {n} of seed {seed}", np.random.default_rng([seed, n]), STEPS, _SIZES)
+        for n in range(first, first + count)
+    )
 
 
-def _program(seed: int, number: int) -> Rewritten:
-    random = np.random.default_rng([seed, number])
+def drawn_program(
+    name: str, random: np.random.Generator, steps: Sequence[Step], sizes: Sequence[tuple[int, ...]]
+) -> Rewritten:
+    """Draws a program of these steps, whose arguments have some of the sizes."""
     module = HloModule("drawn")
     entry = module.add_computation(HloComputation("main"), entry=True)
     types = (_T.S32, _T.PRED, *(_NUMBERS[n] for n in random.permutation(len(_NUMBERS))[:2]))
-    drawing = Drawing(random, module, entry, types, [], _DEPTH)
+    drawing = Drawing(random, module, entry, types, steps, [], _DEPTH)
     own = types[2]
-    for n, (name, element) in enumerate(
+    for n, (parameter, element) in enumerate(
         (("x", _T.S32), ("y", own if own.is_integral else _T.S32), ("v", own), ("w", _T.S32), ("p", _T.PRED))
     ):
-        shape = Shape(element, drawing.one(_SIZES))
-        drawing.values.append(drawing.value(entry.parameter(n, shape, name)))
+        shape = Shape(element, drawing.one(sizes))
+        drawing.values.append(drawing.value(entry.parameter(n, shape, parameter)))
     drawing.values.append(drawing.value(entry.parameter(5, Shape(_T.S32), "i")))
     _draw(drawing, _STEPS)
     unread = [v for v in drawing.values if not v.instruction.user_count]
     kept = [v for v in unread if drawing.happens(_READ)] or [drawing.values[-1]]
     kept += [v for v in drawing.values if v.instruction.user_count and drawing.happens(0.1)]
     entry.set_root(entry.add(_O.TUPLE, *(v.instruction for v in kept)))
-    return Rewritten(f"drawn program {number} of seed {seed}", str(module))
+    return Rewritten(name, str(module))
 
 
 def _draw(drawing: Drawing, count: int) -> None:
@@ -61,7 +66,7 @@ def _draw(drawing: Drawing, count: int) -> None:
 
 def _one_step(drawing: Drawing) -> list[Value]:
     try:
-        value = drawing.one(STEPS)(drawing)
+        value = drawing.one(drawing.steps)(drawing)
     except InvalidArgumentError:  # a window or padding that leaves less than nothing, or an op without this type
         return []
     return [value] if value is not None and value.shape.num_elements <= _MOST else []

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from xla_conformance.programs.drawn.values import Drawing
+from xla_conformance.programs.drawn.values import Drawing, Step
 from xla_conformance.programs.patterns.values import Value
 from xla_core.hlo import ElementType, Opcode, Shape, scalar_computation
 
 _T, _O = ElementType, Opcode
-Step = Callable[[Drawing], Value | None]
-"""Adds ops and returns the last one; None if no value is an operand for it."""
-
 _UNARY = (_O.NEGATE, _O.ABS, _O.NOT, _O.SIGN, _O.POPCNT, _O.COUNT_LEADING_ZEROS)
 _BINARY = (_O.ADD, _O.SUBTRACT, _O.MULTIPLY, _O.MAXIMUM, _O.MINIMUM, _O.AND, _O.OR, _O.XOR)
 _RARE = (_O.DIVIDE, _O.REMAINDER, _O.SHIFT_LEFT, _O.SHIFT_RIGHT_LOGICAL, _O.SHIFT_RIGHT_ARITHMETIC)

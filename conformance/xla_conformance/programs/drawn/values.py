@@ -24,6 +24,7 @@ class Drawing:
 
     Attributes:
         types: the element types that its numbers may have.
+        steps: what may come next.
         values: the arrays that operands are chosen from.
         depth: how deep its calls, loops and branches may be.
     """
@@ -32,6 +33,7 @@ class Drawing:
     module: HloModule
     computation: HloComputation
     types: Sequence[ElementType]
+    steps: Sequence[Step]
     values: list[Value]
     depth: int
 
@@ -44,7 +46,7 @@ class Drawing:
         computation = self.module.add_computation(HloComputation(self.module.unique_name(name)))
         builder = Builder(computation)
         values = [Value(builder, computation.parameter(n, shape)) for n, shape in enumerate(shapes)]
-        return Drawing(self.random, self.module, computation, self.types, values, self.depth - 1)
+        return Drawing(self.random, self.module, computation, self.types, self.steps, values, self.depth - 1)
 
     def of_tuple(self, name: str, shape: Shape) -> Drawing:
         """A new computation, whose values are the parts of its parameter."""
@@ -112,3 +114,7 @@ class Drawing:
             return self.constant(Shape(_T.S32))
         at = self.number(0, array.shape.num_elements)
         return array.form(array.shape.num_elements).cut(at, at + 1).form()
+
+
+Step = Callable[[Drawing], Value | None]
+"""Adds ops and returns the last one; None if no value is an operand for it."""

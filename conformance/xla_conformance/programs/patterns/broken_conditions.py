@@ -74,6 +74,13 @@ def broken_conditions(kind: str, part: int, seed: int, *, every: bool) -> tuple[
     return tuple(found)
 
 
+def rows() -> Iterator[tuple[Row, tuple[ElementType, ...]]]:
+    """Yields each expression with the types that it may be in."""
+    for kind in _KINDS.values():
+        for row in kind.rows.values():
+            yield row, (*kind.types, *kind.others)
+
+
 def _programs(kind: _Kind, row: Row) -> Iterator[tuple[str, _Make]]:
     """Yields (what is changed, how the program is made)."""
     for element in kind.types:

@@ -8,7 +8,7 @@ from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.parts import rewriter
 
 MUTANTS: list[Mutant] = []
-_rewrites = rewriter("under_conditions or drawn or what_a_pass_may or holds_for_most", MUTANTS)
+_rewrites = rewriter("under_conditions or drawn or planted or what_a_pass_may or holds_for_most", MUTANTS)
 _on_effects = rewriter("test_executables_effects", MUTANTS)
 
 

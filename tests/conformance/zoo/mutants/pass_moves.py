@@ -8,7 +8,9 @@ from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.parts import rewriter
 
 MUTANTS: list[Mutant] = []
-_rewrites = rewriter("under_conditions or drawn or what_a_pass_may or holds_for_most or more_is_read", MUTANTS)
+_rewrites = rewriter(
+    "under_conditions or drawn or planted or what_a_pass_may or holds_for_most or more_is_read", MUTANTS
+)
 
 
 @_rewrites("The largest of negated numbers is the largest number, negated.")
