@@ -16,7 +16,20 @@ from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
 from xla_core import Client
 
-_ALL = pytest.mark.promise(*dict.fromkeys(PROMISES.values()))
+_ALL = pytest.mark.promise(
+    "platform.device-count",
+    "compiler.target-is-data",
+    "executable.immutable",
+    "executable.memory-stats",
+    "transfer-manager.byte-size",
+    "transfer-manager.infeed",
+    "executor.thread-safe",
+    "features.works-without",
+    "executor.description",
+    "stream.error",
+    "event.never-recorded",
+    "executor.allocate",
+)
 
 
 @pytest.fixture
