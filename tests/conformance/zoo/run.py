@@ -80,8 +80,10 @@ def run_profile(
         "verbose": verbose,
         "writer": writer,
     }
+    with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:  # too long for an argument
+        json.dump(request, file)
     process = subprocess.Popen(
-        [sys.executable, "-m", __name__, json.dumps(request)], cwd=ROOT, pass_fds=[writer], stdin=subprocess.DEVNULL
+        [sys.executable, "-m", __name__, file.name], cwd=ROOT, pass_fds=[writer], stdin=subprocess.DEVNULL
     )
     os.close(writer)
     count = 0
@@ -95,9 +97,10 @@ def run_profile(
         )
 
 
-def _main(request: str) -> int:
-    """Runs pytest over the mutants that `run_profile` asked for, in a process of its own."""
-    asked = json.loads(request)
+def _main(request: Path) -> int:
+    """Runs pytest over the mutants that `run_profile` asked for, in a process of its own. Removes the request's file."""
+    asked = json.loads(request.read_text())
+    request.unlink()
     mutants = {address: at_address(address) for address in asked["mutants"]}
     if not asked["verbose"]:
         _silence()
@@ -311,4 +314,4 @@ def _verdict(events: list[dict[str, Any]], how: str, code: int) -> dict[str, Any
 
 
 if __name__ == "__main__":
-    os._exit(_main(sys.argv[1]))
+    os._exit(_main(Path(sys.argv[1])))
