@@ -93,6 +93,19 @@ def test_the_quick_profile_meets_every_value_of_every_attribute(seed: int) -> No
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
+def test_the_full_profile_meets_every_size_at_every_place(seed: int) -> None:
+    """Each size around a power of two is the first, the last, one between, and the one dimension of an array."""
+    assert uncovered(itertools.chain(generate(seed=seed, every_type=True), generate(seed=seed))) == []
+
+
+def test_a_size_that_no_case_has_at_a_place_is_uncovered() -> None:
+    cases = [case for case in generate(opcodes=[Opcode.ADD]) if case.element_type is ElementType.F32]
+    unmet = {value for opcode, name, value in uncovered(cases) if (opcode, name) == ("add", "place")}
+    assert "127 between" in unmet
+    assert len(unmet) < 4 * 34
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_the_quick_profile_meets_every_pair(seed: int) -> None:
     """Types with values of attributes, sizes and ranks; values of two axes; values with places of a large dimension."""
     assert [line for opcode in DOMAINS for line in unmet_pairs(opcode, seed)] == []

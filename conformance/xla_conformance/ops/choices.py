@@ -67,7 +67,7 @@ def choose_pairs(axes: Axes, seed: int, name: str, wanted: Sequence[Wanted] = ()
     turns = _turns(axes, seed, name)
     rows = covering_rows([len(axes[a]) for a in order])
     chosen = [_chosen(axes, turns, dict(zip(order, row, strict=True))) for row in rows]
-    return chosen + _completed(axes, chosen, wanted, np.random.default_rng([seed, zlib.crc32(name.encode())]))
+    return chosen + complete(axes, chosen, wanted, np.random.default_rng([seed, zlib.crc32(name.encode())]))
 
 
 def choose_each(axes: Axes, seed: int, name: str) -> list[Choice]:
@@ -77,7 +77,7 @@ def choose_each(axes: Axes, seed: int, name: str) -> list[Choice]:
     return [_chosen(axes, turns, {a: i % len(axes[a]) for a in axes}) for i in range(count)]
 
 
-def _completed(
+def complete(
     axes: Axes, chosen: Sequence[Choice], wanted: Sequence[Wanted], random: np.random.Generator
 ) -> list[Choice]:
     """Returns further choices, which have the wanted combinations that no choice has. Each has as many as fit."""

@@ -16,6 +16,7 @@ from xla_conformance.ops.features import (
     FEW_OPERANDS,
     MANY,
     SIZE_GROUPS,
+    SPOTS,
     Feature,
     count_name,
     features_of,
@@ -34,7 +35,8 @@ _EXACT_SIZES = ("0", "1", *(str(2**k + i) for k in range(2, 13) for i in (-1, 0,
 def uncovered(cases: Iterable[OpCase], *, every_type: bool = True) -> list[Line]:
     """Returns the values of the op table that no case covers.
 
-    With `every_type`, every element type and every size has to be met. Without it, one of each group of sizes does.
+    With `every_type`, every element type has to be met, and every size: as the one dimension of an array, and as the
+    first, the last, and one between. Without it, one of each group of sizes does.
     """
     seen = {line for case in cases for line in met(case)}
     return sorted(line for line in _wanted(every_type) if line not in seen)
@@ -50,14 +52,17 @@ def _wanted(every_type: bool) -> Iterator[Line]:
         largest = LARGEST_SIZE.get(opcode, (1 << 62, ""))[0]
         if every_type:
             lines += [("type", t.value) for t in _accepted_types(opcode)]
-            lines += [("size", size) for size in _EXACT_SIZES if (65537 if size == MANY else int(size)) <= largest]
+            sizes = [size for size in _EXACT_SIZES if (65537 if size == MANY else int(size)) <= largest]
+            lines += [("size", size) for size in sizes]
+            lines += [("place", f"{size} {spot}") for size in sizes[1:] if size != MANY for spot in SPOTS]
         else:
             lines += [("size", group_name(group)) for group in SIZE_GROUPS if group[0] <= largest]
         yield from ((opcode.value, *line) for line in lines if not _has_reason(opcode, *line))
 
 
 def _has_reason(opcode: Opcode, attribute: str, value: str) -> bool:
-    return any((opcode.value, attribute, v) in NO_VALUE for v in (value, "*"))
+    at_any_size = f"* {value.rpartition(' ')[2]}"
+    return any((opcode.value, attribute, v) in NO_VALUE for v in (value, "*", at_any_size))
 
 
 def met(case: OpCase) -> Iterator[Line]:

@@ -18,6 +18,7 @@ from xla_conformance.ops.choices import (
     Wanted,
     choose_each,
     choose_pairs,
+    complete,
     members,
 )
 from xla_conformance.ops.combinations import Combinations
@@ -94,8 +95,8 @@ class Domain:
 
         Args:
             every_type: whether each element type meets every other value; otherwise each of the usual types does, and
-                the other types are there once or more. With every type, all triples of values are there, in these
-                choices or in those without.
+                the other types are there once or more. With every type, all triples of values are there, and each
+                size is at each place, in these choices or in those without.
         """
         if not every_type and self.pairs and not self.alike:
             yield from self._in_usual_types(seed)
@@ -111,8 +112,24 @@ class Domain:
             yield choice
         met = {choice.type for choice in rows}
         yield from self._of_types([t for t in self.accepted if t not in met], seed)
-        if every_type and self.pairs:
-            yield from self.triples([*rows, *_quick_choices(self, seed)], seed).complete()
+        if every_type:
+            yield from self._completing([*rows, *_quick_choices(self, seed)], seed)
+
+    def _completing(self, choices: Sequence[Choice], seed: int) -> Iterator[Choice]:
+        """Yields the choices by which each size is at each place, and by which all triples of values are there."""
+        axes = {"type": self.accepted, **self.axes, "size": self.sizes, "place": self.places}
+        sized = complete(axes, choices, self._sizes_in_places(), self._random(seed))
+        yield from sized
+        if self.pairs:
+            yield from self.triples([*choices, *sized], seed).complete()
+
+    def _sizes_in_places(self) -> list[Wanted]:
+        """Returns each size with each place in arrays of enough dimensions, and with arrays that have one dimension."""
+        ranks = members(self.axes.get("rank", ()))
+        more = {"major": 1, "middle": 2, "minor": 1}
+        spots: list[Wanted] = [{"rank": [rank for rank in ranks if rank == 1]}]
+        spots += [{"place": (p,), "rank": [r for r in ranks if r > more[p]]} for p in self.places if p in more]
+        return [{"size": (size,), **spot} for spot in spots if spot["rank"] for size in members(self.sizes)]
 
     def _rows(self, axes: Axes, seed: int, every_type: bool) -> Iterator[Choice]:
         """Yields choices in which all pairs of values meet, or each value is, if there are no pairs."""

@@ -22,6 +22,9 @@ _KIND = AttributeKind
 _COUNTS = ("none", "one", "several")
 _SIGNS = ("negative", "zero", "positive")
 _ENDS = ("first", "between", "last")
+SPOTS = ("alone", *_ENDS)
+"""Where a dimension is among the others of an array."""
+
 MANY = "above 65536 elements"
 FEW_OPERANDS = 16
 SIZE_GROUPS = [tuple(group) for group in SIZES[:-1]]
@@ -33,11 +36,17 @@ def features_of(instruction: HloInstruction) -> Iterator[Feature]:
     yield from _attribute_features(instruction)
     yield "operands", count_name(len(instruction.operands))
     for shape in _arrays(instruction):
-        for size in shape.dimensions:
+        for size, spot in zip(shape.dimensions, _spots(shape.rank), strict=True):
             yield "size", str(size)
+            yield "place", f"{size} {spot}"
             yield from (("size", group_name(group)) for group in SIZE_GROUPS if size in group)
         if shape.num_elements > _ELEMENTS[-1]:
             yield "size", MANY
+
+
+def _spots(rank: int) -> Sequence[str]:
+    """Returns where each dimension is among the others of an array."""
+    return ("first", *("between",) * (rank - 2), "last") if rank > 1 else ("alone",) * rank
 
 
 def shown_features(instruction: HloInstruction) -> Iterator[Feature]:

@@ -63,6 +63,7 @@ _NO_TYPES: dict[str, tuple[Iterable[str], Iterable[ElementType]]] = {
     "it has one type": (("rng-get-and-update-state",), [t for t in _T if t.is_array and t is not _T.U64]),
 }
 
+_WITH_ROLES = ("dot", "convolution", "ragged-dot", "scaled-dot")
 _PER_DIMENSION = ("dynamic-reshape", "dynamic-slice", "dynamic-update-slice")
 
 NO_VALUE: dict[tuple[str, str, str], str] = {
@@ -84,11 +85,15 @@ NO_VALUE: dict[tuple[str, str, str], str] = {
     ("async-start", "output_to_operand_aliasing", "given"): "compilers assign buffers",
     ("fusion", "output_to_operand_aliasing", "given"): "compilers assign buffers",
     ("copy-start", "operands", "*"): "it has one",
-    ("after-all", "size", "*"): "tokens have no size",
-    ("rng-get-and-update-state", "size", "*"): "the state has one size",
-    ("rng", "size", "*"): "its cases have many numbers, whose distribution they check",
+    **{("after-all", name, "*"): "tokens have no size" for name in ("size", "place")},
+    **{("rng-get-and-update-state", name, "*"): "the state has one size" for name in ("size", "place")},
+    **{("rng", name, "*"): "its cases have many numbers, whose distribution they check" for name in ("size", "place")},
+    **{(op, "place", "*"): "attributes say which of its dimensions has which role" for op in _WITH_ROLES},
+    **{(op, "place", "*"): "it takes square matrices" for op in ("cholesky", "triangular-solve")},
+    ("dynamic-reshape", "place", "*"): "its sizes are operands",
+    ("topk", "place", "* between"): "it takes vectors and matrices",
 }
-"""(opcode, attribute, value) -> the reason; "*" stands for any."""
+"""(opcode, attribute, value) -> the reason; "*" stands for any value, "* between" for any size at this place."""
 
 LARGEST_SIZE: dict[Opcode, tuple[int, str]] = {
     **dict.fromkeys((Opcode.CHOLESKY, Opcode.TRIANGULAR_SOLVE), (257, "the work grows with the cube of the size")),

@@ -44,17 +44,21 @@ def _define(op: OpDef) -> None:
 
 _ACCURACIES = (None, "{mode=highest}", "{mode=default}")
 _MOST = 1 << 13
-_TURNS = 24
-"""After so many, each size of each group was there, with each rank."""
+_LONGEST = max(map(len, SIZES))
+_TURNS = len(RANKS) * _LONGEST
+"""After so many, each size was there with each rank, and at each place among the others."""
 
 
 def _shapes(turn: int) -> Iterator[tuple[int, ...]]:
     """Yields dimensions of each group of sizes and of each rank. `ops/elementwise.py` has large arrays of each type."""
     yield ()
     sizes = SIZES if turn % len(RANKS) == 0 else SIZES[:-1]
-    for number, group in enumerate((EMPTY[:1], EMPTY[1:], *sizes), turn):
-        rank, size, place = RANKS[number % len(RANKS)], group[turn % len(group)], PLACES[number % len(PLACES)]
-        yield dimensions(rank, size, "every" if size == 1 else place if size**rank <= _MOST else "minor", _MOST)
+    for number, group in enumerate((EMPTY[:1], EMPTY[1:], *sizes)):
+        member, rank = turn % len(group), RANKS[(turn // _LONGEST + number) % len(RANKS)]
+        size, place = group[member], PLACES[(member + rank) % len(PLACES)]
+        if place == "every" and size**rank > _MOST:
+            place = "minor"
+        yield dimensions(rank, size, "every" if size == 1 else place, _MOST)
 
 
 for _op in OPS.values():
