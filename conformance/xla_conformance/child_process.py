@@ -32,6 +32,14 @@ Enter = Callable[[str], contextlib.AbstractContextManager[dict[str, Any]]]
 """Begins a stage; the contents of the dictionary are reported when the stage ends."""
 
 
+class StageError(AssertionError):
+    """A stage failed, or was not reached because another one failed. `stage` is the one that failed."""
+
+    def __init__(self, sentence: str, stage: str) -> None:
+        super().__init__(sentence)
+        self.stage = stage
+
+
 @dataclasses.dataclass
 class Outcome:
     """The outcome of the stages.
@@ -49,11 +57,17 @@ class Outcome:
     output: str = ""
 
     def require(self, stage: str, what: str) -> dict[str, Any]:
-        """The data of a stage. `what` names it in the failure, "making the platform"."""
+        """The data of a stage. `what` names it in the failure, "making the platform".
+
+        Raises:
+            StageError: the stage has no data, as it or another one failed.
+        """
         if self.stage == stage:
-            raise AssertionError(f"{what[0].upper()}{what[1:]} must work: it {self.how}.\n{self.output}".rstrip())
+            sentence = f"{what[0].upper()}{what[1:]} must work: it {self.how}.\n{self.output}".rstrip()
+            raise StageError(sentence, self.stage)
         if stage not in self.data:
-            raise AssertionError(f"{what[0].upper()}{what[1:]} was not reached: stage {self.stage!r} {self.how}.")
+            sentence = f"{what[0].upper()}{what[1:]} was not reached: stage {self.stage!r} {self.how}."
+            raise StageError(sentence, self.stage)
         return self.data[stage]
 
 

@@ -26,7 +26,7 @@ def test_an_op_that_others_are_compiled_to_is_their_root() -> None:
         wrong("power", "power"),
         wrong("sine", "sine"),
     ]
-    found = {root.opcode: root for root in find_root_causes(results)}
+    found = {root.name: root for root in find_root_causes(results)}
     assert set(found) == {"convert", "power"}
     assert found["convert"].tests == ("test_op[convert-f32]",)
     assert found["convert"].dependents == ("test_op[tanh-f32]", "test_op[cbrt-f32]")
@@ -46,11 +46,41 @@ def test_an_op_is_a_root_only_in_the_types_in_which_it_is_wrong() -> None:
     (root,) = find_root_causes(
         [compare, wrong("compare", "compare s32", element_type="s32"), wrong("power", "compare s32")]
     )
-    assert (root.opcode, root.dependents) == ("compare", ("test_op[power-f32]",))
+    assert (root.name, root.dependents) == ("compare", ("test_op[power-f32]",))
 
 
 def test_what_passes_is_no_root() -> None:
     assert find_root_causes([wrong("tanh", "convert"), wrong("convert", "convert", state=State.PASS)]) == []
+
+
+def of_loading(name: str, message: str, **failure: str) -> Result:
+    return Result(f"test_loading.py::{name}", State.FAIL, message=message, failure=failure)
+
+
+def test_what_needs_a_stage_that_failed_depends_on_it() -> None:
+    first = of_loading("test_each_stage_of_loading_ends[hook]", "Calling the hook must work.", stage="hook")
+    probe = of_loading("test_each_stage_of_loading_ends[probe]", "Probing was not reached.", stage="hook")
+    touching = of_loading("test_loading_touches_no_device[import]", "It opens /dev/acme.")
+    (root,) = find_root_causes([touching, first, probe])
+    assert (root.name, root.tests, root.dependents) == ("hook", (first.id,), (probe.id,))
+    assert root.why == "could not run, because stage 'hook' of loading failed"
+
+
+def test_a_device_that_does_not_open_is_the_root_of_all_that_need_it() -> None:
+    opening = of_loading("open", "no such driver")
+    stage = of_loading("test_each_stage_of_loading_ends[open]", "Opening must work.", stage="open")
+    spec = of_loading("test_probe_answers", "UNAVAILABLE: no such driver")
+    (root,) = find_root_causes([opening, stage, spec, of_loading("test_options_have_defaults", "They lack one.")])
+    assert (root.name, root.tests, root.dependents) == ("open", (opening.id,), (stage.id, spec.id))
+
+
+def test_a_backend_that_can_not_be_imported_has_one_failure(put_backend: Callable[[str, str], str]) -> None:
+    run = run_suite(put_backend("lost", "raise RuntimeError('no such driver')"))
+    (root,) = find_root_causes(run.results)
+    alone = {result.name for result in run.wrong} - {id.partition("::")[2] for id in root.dependents}
+    assert root.name == "open"
+    assert len(root.dependents) > 55
+    assert alone == {"open"}, alone
 
 
 WRONG_MAXIMUM = """
@@ -84,5 +114,5 @@ def test_a_backend_whose_decompositions_use_a_wrong_op(put_backend: Callable[[st
     opcodes = {r.properties["opcode"] for r in run.wrong}
     assert opcodes == {"maximum", "clamp"}
     (root,) = find_root_causes(run.results)
-    assert root.opcode == "maximum"
+    assert root.name == "maximum"
     assert {r.properties["opcode"] for r in run.wrong if r.id in root.dependents} == {"clamp"}

@@ -24,7 +24,7 @@ FORMAT = 1
 
 def to_json(run: Run) -> dict[str, Any]:
     """The whole run as plain data."""
-    depends = {id: root.opcode for root in find_root_causes(run.results) for id in root.dependents}
+    depends = {id: root.name for root in find_root_causes(run.results) for id in root.dependents}
     return {
         "format": FORMAT,
         "backend": run.backend,

@@ -52,7 +52,7 @@ def lines_of(
         yield f"seed of its data: {failure['seed']}"
     for root in roots:
         if result.id in root.dependents:
-            yield f"its program was compiled to {root.opcode}, which is wrong itself: mend {root.tests[0]} first"
+            yield f"it {root.why}: mend {root.tests[0]} first"
     if not brief and "module" in failure:
         yield from _module(failure, whole)
     details = printable(result.details).splitlines()

@@ -76,9 +76,7 @@ def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
             console.print(f"    {line}", markup=False, soft_wrap=True)
     for root in roots:
         names = sorted({_name(run, id) for id in root.dependents})
-        text = (
-            f"{counted(len(names), 'more wrong test')} had a program compiled to {root.opcode}, which is wrong itself:"
-        )
+        text = f"{counted(len(names), 'more wrong test')} {root.why}:"
         console.print(f"[red]{text}[/] {escape(', '.join(names))}", soft_wrap=True)
     if rest.total():
         counts = ", ".join(f"{count} of {group}" for group, count in rest.items() if count)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import xla_conformance
+from xla_conformance.child_process import StageError
 from xla_conformance.failures import Failure
 from xla_conformance.runner.minimal import minimal_program
 from xla_core.errors import XlaError
@@ -51,7 +52,8 @@ def explain(error: BaseException) -> Explanation:
         if sentence.startswith("assert "):
             sentence, compared = "", str(error).removeprefix("assert ")
         compared = f"assert {compared}" if compared else ""
-        return Explanation(_one_line(sentence), _joined(_rest(sentence), compared, _frames(error), notes))
+        failed = {"stage": error.stage} if isinstance(error, StageError) else {}
+        return Explanation(_one_line(sentence), _joined(_rest(sentence), compared, _frames(error), notes), failed)
     name = "" if isinstance(error, XlaError) else f"{type(error).__name__}: "
     text = f"{name}{error}".rstrip(": ") or type(error).__name__
     return Explanation(_one_line(text), _joined(_rest(text), _frames(error), notes), _NO_PROMISE)

@@ -228,7 +228,7 @@ def test_probe_answers(spec: BackendSpec) -> None:
 
 def test_the_core_lists_it_as_usable(backend: str) -> None:
     info = next(info for info in inspect_backends() if info.name == backend)
-    assert info.error is None, info.details
+    assert info.error is None, f"The core finds the backend usable: {info.error}\n{info.details}"
     assert info.usable, "The core finds the backend usable."
 
 
