@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["missed", "summary"]
 
 DATA = Path(__file__).parent / "data" / "zoo" / "zoo.json"
-_VERDICTS = ("quick", "full", "missed", "without effect")
+_VERDICTS = ("quick", "full", "stress", "missed", "without effect")
 
 
 def mutants() -> dict[str, dict[str, Any]]:
@@ -24,7 +24,8 @@ def summary() -> str:
     rows: dict[str, Counter[str]] = {}
     for name, mutant in mutants().items():
         rows.setdefault(name.partition("/")[0], Counter())[mutant["verdict"]] += 1
-    lines = ["| what is broken | mutants | found by quick | only by full | missed | without effect |", "|---" * 6 + "|"]
+    columns = ("what is broken", "mutants", "found by quick", "only by full", "only by stress", *_VERDICTS[-2:])
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for level, counts in [*rows.items(), ("all", sum(rows.values(), Counter()))]:
         cells = " | ".join(str(counts[verdict]) for verdict in _VERDICTS)
         lines.append(f"| {level} | {counts.total()} | {cells} |")

@@ -19,6 +19,7 @@ import pytest
 
 import xla_core as xla
 from xla_conformance.claims import ClaimingClient
+from xla_conformance.device.disturbance import disturb, may_be_disturbed
 from xla_conformance.device.processes import own_temporary_folder
 from xla_conformance.invariants import Invariants, own_standard_output
 from xla_conformance.subjects import set_device_count
@@ -118,6 +119,17 @@ def seed(pytestconfig: pytest.Config) -> int:
 def random(request: pytest.FixtureRequest, seed: int) -> np.random.Generator:
     """A generator that gives the same numbers in each run of a test with the same seed."""
     return np.random.default_rng([seed, *request.node.name.encode()])
+
+
+@pytest.fixture(autouse=True)
+def disturbed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Disturbs the test in the profile stress, if it checks data alone."""
+    if request.config.getoption("xla_profile") != "stress" or not may_be_disturbed(request.path.name):
+        yield
+        return
+    executor, random = request.getfixturevalue("executor"), request.getfixturevalue("random")
+    with disturb(executor, random.spawn(1)[0]):
+        yield
 
 
 # -- which tests run --------------------------------------------------------------------------------------------------

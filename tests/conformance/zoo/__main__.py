@@ -18,7 +18,7 @@ from tests.conformance.zoo.mutant import CONTROLS, LEVELS, Mutant, all_mutants
 from tests.conformance.zoo.run import installed, run_profile
 
 DATA = Path(__file__).parents[3] / "docs" / "data" / "zoo" / "zoo.json"
-PROFILES = ("quick", "full")
+PROFILES = ("quick", "full", "stress")
 VERDICTS = (*PROFILES, "missed", "without effect")
 BROKEN = "broken"
 NEVER_RUN = "never run"
@@ -126,12 +126,13 @@ def _show(profile: str, result: dict[str, Any]) -> None:
 
 
 def print_table(results: dict[str, dict[str, Any]]) -> None:
-    """Prints by level how many mutants quick finds, how many only full, and how many nothing does."""
-    print(f"{'level':12} mutants  quick   full missed without effect")
+    """Prints by level how many mutants quick finds, how many only full or stress, and how many nothing does."""
+    print(f"{'level':12} mutants  quick   full stress missed without effect")
     for level in (*LEVELS, "all"):
         counts = Counter(r["verdict"] for n, r in results.items() if level in ("all", n.partition("/")[0]))
         if counts:
-            found = f"{counts['quick']:6} {counts['full']:6} {counts['missed']:6} {counts['without effect']:14}"
+            profiles = " ".join(f"{counts[profile]:6}" for profile in PROFILES)
+            found = f"{profiles} {counts['missed']:6} {counts['without effect']:14}"
             print(f"{level:12} {sum(counts.values()):7} {found}")
 
 

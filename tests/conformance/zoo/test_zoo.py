@@ -87,6 +87,13 @@ def test_faults_of_native_code_are_found() -> None:
     assert [result["verdict"] for result in results] == ["caught"] * len(names), results
 
 
+def test_stress_finds_what_shows_only_beside_other_work() -> None:
+    mutant = all_mutants()["attributes/reverse/scratch-of-new-streams"]
+    with installed():
+        verdicts = [next(run_profile([mutant], profile))["verdict"] for profile in ("quick", "stress")]
+    assert verdicts == ["missed", "caught"]
+
+
 def test_faults_that_quick_found_are_found() -> None:
     assert main(["--verdict", "quick", "--profile", "quick", "--sample", "15"]) == 0
 
