@@ -11,6 +11,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.ops.numerics import (
     BIT_WIDTH,
     CLASS,
+    POWERS,
     Array,
     compute_in,
     integer_bounds,
@@ -21,9 +22,6 @@ from xla_core.hlo.ops.numerics import (
     working,
     wrap,
 )
-from xla_core.hlo.values.element_type import ElementType
-
-_POWERS = ElementType.F8E8M0FNU.dtype
 
 
 def _native(ufunc: Callable[..., Any]) -> Callable[..., Array]:
@@ -38,7 +36,7 @@ def _native(ufunc: Callable[..., Any]) -> Callable[..., Array]:
         dtype = operands[0].dtype
         if CLASS[dtype] == "n":
             return wrap(ufunc(*[widen(x) for x in operands]), dtype)
-        result: Array = wide(*operands) if dtype == _POWERS else ufunc(*operands)
+        result: Array = wide(*operands) if dtype == POWERS else ufunc(*operands)
         return result
 
     return computed

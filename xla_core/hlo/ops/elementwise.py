@@ -17,7 +17,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops import arithmetic, conversion, elementary
 from xla_core.hlo.ops import elementwise_shapes as shapes
 from xla_core.hlo.ops.elementwise_shapes import elementwise
-from xla_core.hlo.ops.numerics import CLASS
+from xla_core.hlo.ops.numerics import CLASS, stay_positive
 from xla_core.hlo.ops.rules import OpGroup, attr, check
 from xla_core.hlo.table.op_table import Attributes, ShapeRule, Trait
 from xla_core.hlo.table.opcode import Opcode
@@ -30,6 +30,7 @@ _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
 _PROJECTION, _KEEPS_BITS = Trait.PROJECTION, Trait.KEEPS_BITS
 _EXACT, _PRECISE, _SIGNLESS = Trait.EXACT_IN_WIDER_INTEGERS, Trait.KEEPS_PRECISION, Trait.SIGNLESS
+_POSITIVE = Trait.POSITIVE
 _RING = (*_SYMMETRIC, _PRIMITIVE, _EXACT, _SIGNLESS)
 _LATTICE = (*_SYMMETRIC, _IDEMPOTENT, _EXACT, _PRECISE)
 
@@ -40,9 +41,10 @@ def _op(
     opcode: Opcode, arity: int, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, **fields: Any
 ) -> None:
     """Defines an elementwise op by a function of its operands' arrays, whose docstring is the op's by default."""
+    computed = stay_positive(function) if Trait.POSITIVE in traits else function
 
     def evaluate(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-        return function(*values)
+        return computed(*values)
 
     fields.setdefault("doc", inspect.getdoc(function))
     entry(opcode, arity, rule, evaluate, Trait.ELEMENTWISE, *traits, **fields)
@@ -99,19 +101,20 @@ _op(
     doc="a + b. Integers wrap; for pred it is `or`.",
 )
 _op(Opcode.SUBTRACT, 2, _NUMBERS, arithmetic.subtract, _EXACT, _SIGNLESS, doc="a - b; integers wrap.")
-_op(Opcode.MULTIPLY, 2, _ANY, arithmetic.multiply, *_RING, ufunc=np.multiply, identity=lambda t: 1)
+_op(Opcode.MULTIPLY, 2, _ANY, arithmetic.multiply, *_RING, _POSITIVE, ufunc=np.multiply, identity=lambda t: 1)
 _op(Opcode.MULHI, 2, _INTEGERS, arithmetic.multiply_high, Trait.COMMUTATIVE)
-_op(Opcode.DIVIDE, 2, _NUMBERS, arithmetic.divide, _PRIMITIVE, _EXACT, cost=4)
+_op(Opcode.DIVIDE, 2, _NUMBERS, arithmetic.divide, _PRIMITIVE, _EXACT, _POSITIVE, cost=4)
 _op(Opcode.REMAINDER, 2, elementwise(shapes.REALS), arithmetic.remainder, _EXACT, cost=16)
 _op(Opcode.MAXIMUM, 2, _ANY, arithmetic.maximum, *_LATTICE, ufunc=np.maximum, identity=lambda t: t.least)
 _op(Opcode.MINIMUM, 2, _ANY, arithmetic.minimum, *_LATTICE, ufunc=np.minimum, identity=lambda t: t.greatest)
-_op(Opcode.POWER, 2, _ANY, elementary.power, _TRANSCENDENTAL, cost=130)
+_op(Opcode.POWER, 2, _ANY, elementary.power, _TRANSCENDENTAL, _POSITIVE, cost=130)
 _op(
     Opcode.ATAN2,
     2,
     _COMPLEX_OR_FLOATS,
     elementary.atan2,
     _TRANSCENDENTAL,
+    _POSITIVE,
     cost=24,
     doc="The angle of the point (b, a).",
 )
@@ -327,7 +330,7 @@ entry(
 for _opcode, (_evaluate, _doc, _cost) in elementary.FUNCTIONS.items():
     _op(_opcode, 1, _COMPLEX_OR_FLOATS, _evaluate, _TRANSCENDENTAL, doc=_doc, cost=_cost, **_ACCURACY)
 _op(Opcode.ERF, 1, _FLOATS, elementary.erf, _TRANSCENDENTAL, cost=21, doc="The error function.", **_ACCURACY)
-_op(Opcode.ERFC, 1, _FLOATS, elementary.erfc, _TRANSCENDENTAL, cost=53, doc="1 - erf(x).", **_ACCURACY)
+_op(Opcode.ERFC, 1, _FLOATS, elementary.erfc, _TRANSCENDENTAL, _POSITIVE, cost=53, doc="1 - erf(x).", **_ACCURACY)
 _op(
     Opcode.ERF_INV,
     1,

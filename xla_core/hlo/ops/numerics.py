@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.float_format import LEAST_POWER
 
 Array = np.ndarray
 Binary = Callable[..., Any]
@@ -40,6 +41,9 @@ for _type in ElementType:
             CLASS[_type.dtype] = "i" if _type.is_signed else "u"
 
 _F32, _F64, _C64, _C128 = (np.dtype(t) for t in ("float32", "float64", "complex64", "complex128"))
+
+POWERS = ElementType.F8E8M0FNU.dtype
+"""The only type without a zero: its numbers are powers of two."""
 
 LONG = np.dtype(np.longdouble)
 """A float type wider than float64, if the machine has one."""
@@ -105,6 +109,21 @@ def compute_in(function: Binary) -> Binary:
         dtype = operands[0].dtype
         result = function(*[widen(x) for x in operands])
         return result if result.dtype == dtype else round_to(result, dtype)
+
+    return computed
+
+
+def stay_positive(function: Binary) -> Binary:
+    """Extends a function whose results are above 0 to the type without a zero.
+
+    What underflows becomes the type's least number.
+    """
+
+    def computed(*operands: Array) -> Array:
+        if operands[0].dtype != POWERS:
+            return np.asarray(function(*operands))
+        wide = function(*[widen(x) for x in operands])
+        return round_to(np.asarray(np.where(wide == 0, LEAST_POWER, wide)), POWERS)
 
     return computed
 

@@ -14,6 +14,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.float_format import LEAST_POWER
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
 from xla_core.target import Lack, Support, Unsupported
@@ -22,6 +23,8 @@ Supports = Callable[[HloInstruction], Support]
 
 _NEVER = frozenset((Trait.NOP, Trait.CONTROL_FLOW, Trait.HOST_TRANSFER, Trait.ASYNC, Trait.BITWISE))
 _OPAQUE = frozenset({Opcode.CUSTOM_CALL, Opcode.FUSION})
+_STEPWISE = frozenset({Opcode.SCAN, Opcode.MAP})
+"""Ops that promise each step of the computation that they apply: its values are rounded, not only the results."""
 
 
 def wider_type(kind: ElementType) -> ElementType | None:
@@ -52,7 +55,7 @@ def widen(
 
     It then adds to `missing` what the target lacks for it.
     """
-    if i.opcode in _OPAQUE or not _NEVER.isdisjoint(i.op.traits) or i.shape.is_token:
+    if i.opcode in _OPAQUE | _STEPWISE or not _NEVER.isdisjoint(i.op.traits) or i.shape.is_token:
         return None
     kinds = {s.element_type for o in i.operands for s in o.shape.leaves()} | {s.element_type for s in i.shape.leaves()}
     types = {k: w for k in kinds if (w := wider_type(k)) is not None}
@@ -82,10 +85,10 @@ def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType
         literal = Literal(i.literal.array.astype(types[i.shape.element_type].dtype))
         return b.convert(b.add(Opcode.CONSTANT, shape=literal.shape, literal=literal), i.shape)
     new = b.clone(i, operands, shape=_widened(i.shape, types), **changed)
-    if i.shape.element_type is ElementType.F8E8M0FNU and i.opcode in (Opcode.MULTIPLY, Opcode.DIVIDE):
-        least = b.constant(2.0**-127, new.shape)  # products of powers of two underflow in f32, but aren't zero
-        new = b.add(Opcode.MAXIMUM, new, least)
     if not i.shape.is_tuple:
+        if Trait.POSITIVE in i.op.traits and not i.shape.element_type.has_zero:
+            is_zero = b.add(Opcode.COMPARE, new, b.constant(0, new.shape), direction="EQ")  # it underflowed
+            new = b.add(Opcode.SELECT, is_zero, b.constant(LEAST_POWER, new.shape), new)
         return b.convert(new, i.shape)
     elements = [b.add(Opcode.GET_TUPLE_ELEMENT, new, index=k) for k in range(len(i.shape.tuple_shapes))]
     return b.add(Opcode.TUPLE, *(b.convert(e, s) for e, s in zip(elements, i.shape.tuple_shapes, strict=True)))

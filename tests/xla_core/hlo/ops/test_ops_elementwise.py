@@ -258,6 +258,16 @@ def test_powers_of_two(opcode: str, sign: int) -> None:
     np.testing.assert_array_equal(result.astype(np.float64), expected)
 
 
+def test_functions_that_underflow_in_the_type_without_a_zero() -> None:
+    """They are above 0, even where f64 isn't."""
+    kind = ml_dtypes.float8_e8m0fnu
+    small, large = (np.array([2.0**n], kind) for n in (-63, 125))
+    for opcode, operands in (("power", (small, large)), ("atan2", (small, large)), ("erfc", (large,))):
+        np.testing.assert_array_equal(run(opcode, *operands).astype(np.float64), 2.0**-127)
+    for opcode, operands in (("subtract", (large, large)), ("remainder", (large, small)), ("floor", (small,))):
+        np.testing.assert_array_equal(run(opcode, *operands).astype(np.float64), np.nan)  # exactly 0
+
+
 def test_maximum_and_minimum() -> None:
     a = np.array([0.0, -0.0, NAN, 1.0, -INF, -0.0], np.float32)
     b = np.array([-0.0, 0.0, 1.0, NAN, INF, -0.0], np.float32)

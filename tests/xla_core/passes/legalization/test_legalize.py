@@ -4,11 +4,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.xla_core.passes.legalization.devices import PRIMITIVES
+from tests.xla_core.passes.legalization.devices import MOVEMENT, PRIMITIVES
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.parsing.parser import parse_hlo
+from xla_core.hlo.table.op_table import OPS
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.verifier import verify
@@ -293,6 +294,42 @@ ENTRY e {{
 """
     ((expected, found),) = _run(text, x, y, capabilities=SIMPLE.with_ops(["parameter", "convert"], [kind]))
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("opcode", ["multiply", "divide", "power", "atan2", "erfc"])
+def test_what_underflows_in_wider_floats_is_not_zero_in_the_type_without_one(opcode: str) -> None:
+    kind = T.F8E8M0FNU
+    every = np.arange(255, dtype=np.uint8).view(kind.dtype)
+    arrays = [a.reshape(-1) for a in np.meshgrid(*[every] * OPS[opcode].arity)]
+    lines = "".join(f"  p{k} = {kind}[{a.size}] parameter({k})\n" for k, a in enumerate(arrays))
+    operands = ", ".join(f"p{k}" for k in range(len(arrays)))
+    text = f"HloModule m\nENTRY e {{\n{lines}  ROOT r = {kind}[{arrays[0].size}] {opcode}({operands})\n}}\n"
+    capabilities = SIMPLE.with_ops([opcode], [T.F32]).with_ops(["parameter", "convert"], [kind])
+    with np.errstate(all="ignore"):
+        ((expected, found),) = _run(text, *arrays, capabilities=capabilities)
+    np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
+
+
+@pytest.mark.parametrize("kind", [T.F8E8M0FNU, T.BF16, T.F8E4M3FN], ids=str)
+def test_each_step_of_a_scan_is_rounded_to_its_type(kind: T) -> None:
+    text = f"""
+HloModule m
+step {{
+  x = {kind}[] parameter(0)
+  c = {kind}[] parameter(1)
+  s = {kind}[] add(x, c)
+  ROOT t = ({kind}[], {kind}[]) tuple(s, s)
+}}
+ENTRY e {{
+  x = {kind}[6] parameter(0)
+  c = {kind}[] parameter(1)
+  ROOT r = ({kind}[6], {kind}[]) scan(x, c), dimensions={{0}}, num_carries=1, to_apply=step
+}}
+"""
+    capabilities = Capabilities.all_of([T.F32, T.S32, T.PRED]).with_ops([*MOVEMENT, "parameter", "convert"], [kind])
+    x = np.array([0.25, 0.25, 0.125, 0.125, 0.5, 0.25], np.float32) * 2.0**-7
+    for expected, found in _run(text, x.astype(kind.dtype), np.ones((), kind.dtype), capabilities=capabilities):
+        np.testing.assert_array_equal(found, expected)
 
 
 def _of_one_type(i):

@@ -31,6 +31,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.float_format import LEAST_POWER
 from xla_core.registration import registers_in
 
 ElementalEmitter = Callable[["ElementalIrEmitter", HloInstruction, Sequence[ElementValue]], ElementValue]
@@ -181,6 +182,9 @@ def _by_category(opcode: Opcode) -> ElementalEmitter:
                 if element_type is ElementType.F8E8M0FNU:  # products of its small values underflow in f32
                     wide = [e.b.cast("fpext", o, "double") for o in wide]
                 result = float_op(e.math, *wide)
+                if not element_type.has_zero and Trait.POSITIVE in instruction.op.traits:  # in f64, powers still do
+                    underflowed = e.b.fcmp("oeq", result, e.b.like(0.0, result))
+                    result = e.b.select(underflowed, e.b.like(LEAST_POWER, result), result)
                 if element_type is ElementType.BF16 and Trait.KEEPS_PRECISION in instruction.op.traits:
                     return truncate_to_bf16(e.b, result)
                 if element_type is ElementType.BF16 and opcode in ARITHMETIC_OPS and e.context.abi.has_short_nans:

@@ -43,6 +43,8 @@ def converted(source: ElementType, target: ElementType, x: HloExpression, carrie
     wide = carried.get(target, target)
     if target in carried and wide is _S32 and x.element_type.is_floating:
         return _to_unsigned(x) if target is _U32 else _to_narrow_integer(target, x)
+    if source in (_S32, _U32) and target in carried and wide.is_floating:
+        x = _shortened(source, x)
     if source is _U32 and source in carried and wide.bit_width == 64:
         x = x.astype(wide) + (x < 0).astype(wide) * 2**32
     elif source is _U32 and source in carried and wide.is_floating:
@@ -56,6 +58,17 @@ def _unsigned_to_float(x: HloExpression, kind: ElementType) -> HloExpression:
     """Halves numbers from 2^31 on and ORs the lost bit into the lowest bit, so that the conversion rounds correctly."""
     half = (x >> 1) | (x & 1)
     return (x < 0).where(half.astype(kind) * 2, x.astype(kind))
+
+
+def _shortened(kind: ElementType, x: HloExpression) -> HloExpression:
+    """Replaces the low bits of numbers that f32 doesn't hold by half of their range, unless they are 0.
+
+    f32 holds the result, and a narrower type rounds it as it would round the number: rounding twice may differ.
+    """
+    low, is_long = x & 0x1FF, x >= 2**24
+    if x.element_type is _S32:  # which may carry u32
+        is_long = is_long | (x <= (-(2**24) if kind is _S32 else -1))
+    return (is_long & low.differs(0)).where(x - low + 0x100, x)
 
 
 def _to_unsigned(x: HloExpression) -> HloExpression:

@@ -124,6 +124,18 @@ def test_conversions_of_integers_keep_every_bit(source: ElementType, target: Ele
         )
 
 
+@pytest.mark.parametrize("source", [T.S32, T.U32], ids=str)
+@pytest.mark.parametrize("target", FLOATS, ids=str)
+def test_integers_that_f32_does_not_hold_are_rounded_once(source: ElementType, target: ElementType) -> None:
+    near = np.array([(m << k) + d for m in range(128, 512) for k in range(24) for d in (-1, 0, 1)])
+    x = np.concatenate([near, -near]).astype(np.uint32).view(source.dtype)
+    carried(
+        f"HloModule m\n\nENTRY e {{\n  x = {source}[{x.size}] parameter(0)\n  y = {target}[{x.size}] convert(x)\n"
+        f"  ROOT z = f32[{x.size}] convert(y)\n}}\n",
+        x,
+    )
+
+
 @pytest.mark.parametrize("kind", FLOATS, ids=str)
 def test_floats_round_as_numpy_does(kind: ElementType) -> None:
     x = np.random.default_rng(0).integers(0, 2**32, 1 << 16, dtype=np.uint32).view(np.float32)
