@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xla_conformance.bisect.device_process import DeviceProcess
 
 import xla_core as xla
 from xla_core.cli import main
+from xla_core.errors import InternalError
 
 compiler = pytest.importorskip("xla_backend_template.compiler")
 
@@ -282,6 +284,17 @@ def test_an_error_of_the_device_names_its_instruction(
     assert "tanh(" in printed
 
 
+def test_an_exception_of_the_compiler_names_the_backend(
+    put_backend: Put, program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    backend = put_backend(
+        "refusing", REFUSED_TANH.replace('InternalError("no [code] for it [/x]")', 'KeyError("tanh")')
+    )
+    assert bisect(backend, program) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "tanh wrongly: INTERNAL: the backend 'refusing' failed with KeyError: 'tanh'" in printed
+
+
 @pytest.mark.parametrize("opcode", ["NEGATE", "ABS"])
 def test_a_composite_of_the_device_means_its_decomposition(
     put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str], opcode: str
@@ -493,6 +506,34 @@ class Kernel(HloKernel):
 
 put(kernel=Kernel)
 """
+
+
+def test_after_a_hang_a_step_hangs_that_takes_much_longer_than_those_before(put_backend: Put) -> None:
+    hanging, right = (
+        xla.parse(f"HloModule m\n\nENTRY e {{\n  x = f32[4] parameter(0)\n  ROOT {op} = f32[4] {op}(x)\n}}\n")
+        for op in ("tanh", "sine")
+    )
+    x = np.zeros(4, np.float32)
+    with DeviceProcess(put_backend("hanging", HANGING_TANH), seconds=5) as device:
+
+        def find() -> str | None:
+            try:
+                device.run(hanging, [x])
+            except InternalError as error:
+                return error.message
+            return None
+
+        np.testing.assert_array_equal(device.run(right, [x])[0], x)
+        assert device.confirmed(find, lambda message: None) == "the run did not end in 5 s"
+        assert device.hurries
+        device._slowest = 0.1
+        assert find() == "the run did not end in 2 s"
+        device._slowest = 0.3
+        assert find() == "the run did not end in 3 s"
+        np.testing.assert_array_equal(device.run(right, [x])[0], x)
+        assert (
+            device.confirmed(lambda: "slow", lambda found: f"{found}, {find()}") == "slow, the run did not end in 5 s"
+        )
 
 
 @pytest.mark.slow  # several processes wait for 10 seconds each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -182,7 +183,7 @@ def _reduce(
 ) -> None:
     """Writes the smallest program found whose results, compiled as a whole, still differ."""
     from xla_conformance.bisect.comparison import first_difference
-    from xla_conformance.bisect.shrinking import shrink
+    from xla_conformance.bisect.shrinking import Reduced, shrink
     from xla_core import evaluate
     from xla_core.cli import comparison, programs
     from xla_core.errors import DeadlineExceededError, UnimplementedError, XlaError
@@ -204,33 +205,45 @@ def _reduce(
     def differs(program: HloModule, given: list[np.ndarray]) -> bool:
         return bool(compare(program, given)[0])
 
+    def reduced(number: int | None) -> Reduced | None:
+        return kept_if_wrong(*shrink(module, arguments, number, differs, any_result=True))
+
+    def kept_if_wrong(program: HloModule, given: list[np.ndarray]) -> Reduced | None:
+        difference, arrays = compare(program, given)
+        return Reduced(program, given, difference, arrays) if difference else None
+
     for number in (*range(len(list(module.result_shape.leaves()))), None):
-        small, kept = shrink(module, arguments, number, differs, any_result=True)
-        difference, arrays = compare(small, kept)
-        if difference:
-            count = sum(c.instruction_count for c in small.computations)
-            _verdict(out, f"The smallest program found that differs has {count} instructions", difference)
-            folder = None if output is None else output / "reduced"
+        found = device.confirmed(partial(reduced, number), lambda found: kept_if_wrong(found.program, found.given))
+        if found is not None:
+            count = sum(c.instruction_count for c in found.program.computations)
+            _verdict(out, f"The smallest program found that differs has {count} instructions", found.difference)
+            folder = output / "reduced" if output is not None else None
             if folder is not None:
                 programs.make_directory(folder)
-            _write(out, folder, small, kept, arrays)
+            _write(out, folder, found.program, found.given, found.arrays)
             return
 
 
 def _find_on_device(
     out: Console, optimized: HloModule, arguments: Sequence[np.ndarray], device: DeviceProcess, output: Path | None
 ) -> bool:
-    from xla_conformance.bisect.instructions import find_wrong_instruction
-    from xla_conformance.bisect.reduction import find_wrong_prefix, reduce_fusion
+    from xla_conformance.bisect.instructions import find_again, find_wrong_instruction
+    from xla_conformance.bisect.reduction import find_wrong_prefix, find_wrong_program, reduce_fusion
     from xla_conformance.progress import progress
     from xla_core.hlo import extract_module
 
     with progress() as show:
-        finding = find_wrong_instruction(
-            optimized, arguments, device, lambda done, total, name: show(done, total, name, "")
+        finding = device.confirmed(
+            lambda: find_wrong_instruction(
+                optimized, arguments, device, lambda done, total, name: show(done, total, name, "")
+            ),
+            lambda finding: find_again(finding, device),
         )
     if finding is None:
-        prefix = find_wrong_prefix(optimized, arguments, device)
+        prefix = device.confirmed(
+            lambda: find_wrong_prefix(optimized, arguments, device),
+            lambda prefix: find_wrong_program(*prefix[:2], arguments, device),
+        )
         if prefix is None:
             return False
         program, last, how = prefix

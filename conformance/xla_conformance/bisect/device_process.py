@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,14 +20,18 @@ from xla_conformance.child_process import child_environment
 from xla_core import Client, LoadedExecutable
 from xla_core.backend import Compiler
 from xla_core.cli import programs
-from xla_core.errors import InternalError, XlaError
+from xla_core.errors import InternalError, as_xla_error
 from xla_core.hlo import ElementType, HloModule, parse_hlo
 from xla_core.passes import observe_passes
 
 _START = "the start"
 _START_SECONDS = 60.0  # in which Python and the backend load, at least
+_SLOWER = 10.0  # how much longer than any step before a step may take, once one has hung
+_LEAST_SECONDS = 2.0  # which a step may take in any case
 _TAIL = 20  # lines of the process's output, stacks included, that an error's hint shows
 _WORDS = 3  # lines of the driver's own that the error shows
+
+_Found = TypeVar("_Found")
 
 Step = Callable[[str, str, HloModule], None]
 """Called for each pass that changed the module: its pipeline, its name and the module."""
@@ -34,7 +40,8 @@ Step = Callable[[str, str, HloModule], None]
 class DeviceProcess:
     """A client of a backend in another process.
 
-    If the process dies or hangs during a call, the call raises an error, and the next call starts a new process.
+    If the process dies or hangs during a call, the call raises an error, and the next call starts a new process. After
+    the first step that hung, a step hangs that takes much longer than every step that ended; see `patiently`.
 
     Args:
         backend: the backend's name; None for the default one.
@@ -44,6 +51,7 @@ class DeviceProcess:
     Attributes:
         platform_name: the backend's name.
         doing: the last step of the process, "the pass optimization/cse" or "the run".
+        hurries: whether steps may take less than `seconds`, because one has hung.
     """
 
     def __init__(self, backend: str | None, settings: Sequence[str] = (), seconds: float = 300.0) -> None:
@@ -52,6 +60,8 @@ class DeviceProcess:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close)
         self.platform_name = ""
         self.doing = ""
+        self.hurries = False
+        self._slowest = 0.0  # seconds of a step that ended
         self._start()
 
     def compile(self, module: HloModule, step: Step = lambda pipeline, name, module: None) -> None:
@@ -73,6 +83,25 @@ class DeviceProcess:
     def _results(self, request: tuple[Any, ...]) -> list[np.ndarray]:
         """The results, with the dtypes that numpy and ml_dtypes have: what is unpickled has copies of them."""
         return [np.asarray(array, ElementType.from_numpy(array.dtype).dtype) for array in self._ask(request)]
+
+    @contextmanager
+    def patiently(self) -> Iterator[None]:
+        """Within it, steps may take all their seconds: what hung in a hurry may be slow alone."""
+        hurries, self.hurries = self.hurries, False
+        try:
+            yield
+        finally:
+            self.hurries = hurries
+
+    def confirmed(self, find: Callable[[], _Found | None], repeat: Callable[[_Found], _Found | None]) -> _Found | None:
+        """Returns what `find` finds. If it was in a hurry, that is repeated patiently, and searched for again if
+        nothing is wrong then.
+        """
+        found = find()
+        if found is None or not self.hurries:
+            return found
+        with self.patiently():
+            return repeat(found) or find()
 
     def close(self) -> None:
         self._stop()
@@ -111,10 +140,13 @@ class DeviceProcess:
         try:
             self._requests.send(request)
             while True:
-                seconds = max(self._seconds, _START_SECONDS) if self.doing == _START else self._seconds
+                seconds, start = self._limit(), time.monotonic()
                 if not self._events.poll(seconds):
+                    self.hurries = self.hurries or self.doing != _START
                     raise self._ended(f"did not end in {seconds:g} s")
                 kind, *data = self._events.recv()
+                if self.doing != _START:
+                    self._slowest = max(self._slowest, time.monotonic() - start)
                 if kind == "doing":
                     self.doing = data[0]
                 elif kind == "step":
@@ -126,6 +158,12 @@ class DeviceProcess:
                     return data[0]
         except (EOFError, BrokenPipeError, ConnectionResetError):
             raise self._ended() from None
+
+    def _limit(self) -> float:
+        """How many seconds the current step may take."""
+        if self.doing == _START:
+            return max(self._seconds, _START_SECONDS)
+        return min(self._seconds, max(_LEAST_SECONDS, _SLOWER * self._slowest)) if self.hurries else self._seconds
 
     def _ended(self, how: str = "") -> InternalError:
         """Ends the process, and says how it ended and what it printed last."""
@@ -157,6 +195,7 @@ class DeviceProcess:
 
 class _Server:
     def __init__(self, client: Client, settings: Sequence[str], events: Connection) -> None:
+        self.platform_name = client.platform_name
         self._client, self._events = client, events
         self._options = programs.compile_options(settings, donate=())
         self._optimized = OptimizedCompiler(client, self._options)
@@ -205,18 +244,18 @@ class _Server:
 
 
 def _main(requests: Connection, events: Connection) -> None:
+    backend, settings = requests.recv()
+
     def answer(work: Callable[..., Any], *given: Any) -> None:
         try:
             events.send(("done", work(*given)))
-        except XlaError as error:
-            events.send(("error", error))
         except Exception as error:
-            events.send(("error", InternalError(f"{type(error).__name__}: {error}")))
+            name = server[0].platform_name if server else backend
+            events.send(("error", as_xla_error(error, f"the backend {name!r}")))
 
     server: list[_Server] = []
 
     def start() -> str:
-        backend, settings = requests.recv()
         client = Client(backend)
         server.append(_Server(client, settings, events))
         return client.platform_name

@@ -72,6 +72,12 @@ def find_wrong_instruction(
         return search.computation(module.entry, parameters, (), order)
 
 
+def find_again(finding: Finding, device: DeviceProcess) -> Finding | None:
+    """Runs the instruction of a finding once more, on the same values; returns None if it is right then."""
+    found = _Search(device, lambda done, total, name: None).check(finding.instruction, finding.operands, finding.path)
+    return found if isinstance(found, Finding) else None
+
+
 class _Search:
     def __init__(self, device: DeviceProcess, progress: Callable[[int, int, str], None]) -> None:
         self._device, self._progress = device, progress
@@ -90,15 +96,13 @@ class _Search:
             if not path:
                 self._progress(number, len(order), instruction.name)
             operands = tuple(values[o] for o in instruction.operands)
-            found = self._instruction(instruction, operands, (*path, instruction.name))
+            found = self.check(instruction, operands, (*path, instruction.name))
             if isinstance(found, Finding):
                 return found
             values[instruction] = found
         return None
 
-    def _instruction(
-        self, instruction: HloInstruction, operands: tuple[Value, ...], path: tuple[str, ...]
-    ) -> Finding | Value:
+    def check(self, instruction: HloInstruction, operands: tuple[Value, ...], path: tuple[str, ...]) -> Finding | Value:
         """Returns the value that the device computes, or the finding if it is wrong."""
         if instruction.opcode == Opcode.CONSTANT:
             return instruction.literal.value

@@ -86,18 +86,25 @@ def find_wrong_prefix(
     right, wrong, found = -1, len(names), None
     while wrong - right > 1:
         middle = (right + wrong) // 2
-        candidate = _beginning(module, order, names[middle])
-        expected = evaluate(candidate, *arguments)
-        try:
-            results = device.run_optimized(candidate, arguments)
-            difference = first_difference(results, expected, comparison.exact_results(candidate))
-        except XlaError as error:
-            difference = f"{error.code.name}: {error.message}"
-        if difference:
-            wrong, found = middle, (candidate, names[middle], difference)
+        here = find_wrong_program(_beginning(module, order, names[middle]), names[middle], arguments, device)
+        if here is not None:
+            wrong, found = middle, here
         else:
             right = middle
     return found
+
+
+def find_wrong_program(
+    program: HloModule, last: str, arguments: Sequence[np.ndarray], device: DeviceProcess
+) -> tuple[HloModule, str, str] | None:
+    """Runs the program of a beginning of the schedule. Returns what `find_wrong_prefix` does; None if it is right."""
+    expected = evaluate(program, *arguments)
+    try:
+        results = device.run_optimized(program, arguments)
+        difference = first_difference(results, expected, comparison.exact_results(program))
+    except XlaError as error:
+        difference = f"{error.code.name}: {error.message}"
+    return (program, last, difference) if difference else None
 
 
 def _beginning(module: HloModule, order: Sequence[HloInstruction], last: str) -> HloModule:

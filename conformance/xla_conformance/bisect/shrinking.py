@@ -7,6 +7,7 @@ Steps first try instructions that are far apart, then nearer ones (delta debuggi
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -24,6 +25,16 @@ from xla_core.passes import create_pass
 
 Fails = Callable[[HloModule, list[np.ndarray]], bool]
 """Whether a program, given these arrays, still shows the difference."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reduced:
+    """A smaller program that shows the difference, its arguments, and arrays to compare."""
+
+    program: HloModule
+    given: list[np.ndarray]
+    difference: str
+    arrays: dict[str, np.ndarray]
 
 
 _GIVEN = (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE)
