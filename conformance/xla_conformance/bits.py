@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_conformance.failures import Failure, snapshot
-from xla_conformance.wording import wrong_of
+from xla_conformance.wording import counted, wrong_of
 from xla_core.hlo import ElementType, HloModule
 
 FRESH_BYTE = 0xA7
@@ -26,9 +26,9 @@ def require_bits(
     """Raises Failure unless each result has the type, the shape and the bits of the expected one."""
     results = snapshot(results)
 
-    def wrong(what: str, number: int = 0, index: Sequence[int] | None = None) -> Failure:
+    def wrong(what: str, number: int = 0, index: Sequence[int] | None = None, first: str = "") -> Failure:
         return Failure(
-            f"{sentence} {what}",
+            " ".join(filter(None, (first, sentence, what))),
             promise=promise,
             module=module,
             arguments=arguments,
@@ -48,10 +48,11 @@ def require_bits(
         different = ~same_bits(got, wanted)
         if different.any():
             index = np.argwhere(different)[0]
-            what = f"{wrong_of(int(different.sum()), different.size, 'element')}."
+            count = int(different.sum())
             if set(got[different].tobytes()) == {FRESH_BYTE}:
-                what += f" No kernel has written them: they hold the bytes {FRESH_BYTE:#x} that memory had before."
-            raise wrong(what, number, index)
+                first = f"No kernel has written {count} of {counted(different.size, 'element')} of result {number}, "
+                raise wrong("", number, index, f"{first}which hold the bytes {FRESH_BYTE:#x} of fresh memory.")
+            raise wrong(f"{wrong_of(count, different.size, 'element')}.", number, index)
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -122,3 +122,6 @@ def test_bench_needs_a_clone(xla: Callable[..., Any], tmp_path: Path, monkeypatc
     result = xla("bench")
     assert result.code == 2
     assert "run `xla bench` within the clone" in result.err
+    helped = xla("bench", "--help")
+    assert helped.code == 0
+    assert "Needs a clone" in helped.out

@@ -14,7 +14,14 @@ from xla_core.errors import NotFoundError
 
 def bench(context: typer.Context) -> None:
     """Time programs against JAX's own compiler. Needs a clone; within one, `xla bench --help` shows its options."""
-    path = [str(find_clone()), *filter(None, [os.environ.get("PYTHONPATH")])]
+    try:
+        clone = find_clone()
+    except NotFoundError:
+        if not {"--help", "-h"} & set(context.args):
+            raise
+        typer.echo(context.get_help())
+        return
+    path = [str(clone), *filter(None, [os.environ.get("PYTHONPATH")])]
     command = [sys.executable, "-m", "benchmarks.run", *context.args]
     raise typer.Exit(subprocess.call(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(path)}))
 
