@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xla_backend_cpu.codegen.blocked_product import with_best_rows
+from xla_backend_cpu.codegen.convolution import convolution_product
+from xla_backend_cpu.codegen.processor import Processor
 
 import xla_core as xla
+from tests.roundings import assert_within
 
 
 def conv_text(image, kernel, result, window, labels, extra="", element="f32"):
@@ -116,3 +120,24 @@ def test_integers(agree):
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-100, 100, s).astype(np.int32) for s in ((1, 5, 5, 2), (3, 3, 2, 4)))
     agree(conv_text(a.shape, b.shape, (1, 3, 3, 4), "size=3x3", "b01f_01io->b01f", element="s32"), a, b)
+
+
+@pytest.mark.parametrize(("registers", "rows"), [(16, 30), (32, 3)], ids=["AVX2", "AVX-512"])
+def test_rows_are_those_that_register_blocks_divide(registers, rows):
+    """The gradient of weights has 3 x 3 points. With 16 registers a block has 2 x 3 of them, and so wastes a row."""
+    conv = xla.parse(conv_text((30, 20, 20, 8), (18, 18, 8, 64), (30, 3, 3, 64), "size=18x18", "b01f_01io->b01f"))
+    product = with_best_rows(convolution_product(conv.entry.root), 4, Processor(2 * registers, registers))
+    assert product.rows[0] == rows
+
+
+@pytest.mark.parametrize("newest", ["AVX2", "SSE4_2"])
+@pytest.mark.parametrize("name", ["kernel gradient", "padded", "strided", "few features"])
+def test_forms_on_older_processors(monkeypatch, name, newest):
+    monkeypatch.setenv("XLA_FLAGS", f"--xla_cpu_max_isa={newest}")
+    image, kernel, result, window, labels, extra = CASES[name]
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal(s).astype(np.float32) for s in (image, kernel))
+    program = conv_text(image, kernel, result, window, labels, extra)
+    (expected,) = xla.evaluate(xla.parse(program), a, b)
+    with xla.Client("cpu") as client:
+        assert_within(16, np.asarray(client.compile(program)(a, b)[0]), expected)

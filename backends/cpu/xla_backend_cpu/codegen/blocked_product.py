@@ -20,6 +20,7 @@ from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
 _PREFETCHED_TAPS = 12
+_LEAST_GAIN = 1.1  # by other rows; those of an image are near each other in memory
 _MOST_OCCUPIED = 0.5  # of the cache's sets that features map to; the rest is for points and results
 
 
@@ -117,6 +118,11 @@ class Block:
 
 def choose_block(all_rows: int, all_columns: int, features: int, lanes: int, registers: int) -> Block:
     """Chooses the block with the most multiply-adds per load and the least waste at the edges."""
+    return _best_block(all_rows, all_columns, features, lanes, registers)[0]
+
+
+def _best_block(all_rows: int, all_columns: int, features: int, lanes: int, registers: int) -> tuple[Block, float]:
+    """The block that `choose_block` chooses, and its score."""
     vectors_needed = -(-features // lanes)
     best, best_score = Block(1, 1, 1), -1.0
     for most in range(1, min(8, vectors_needed) + 1):
@@ -130,6 +136,26 @@ def choose_block(all_rows: int, all_columns: int, features: int, lanes: int, reg
             rate = min(1.0, work / 10) / (1 + loads / work)
             if used * rate > best_score + 1e-9:
                 best, best_score = Block(rows, columns, vectors), used * rate
+    return best, best_score
+
+
+def with_best_rows(product: BlockedProduct, element_bytes: int, processor: Processor) -> BlockedProduct:
+    """The product with the rows and a group dimension exchanged, if larger register blocks divide that one evenly.
+
+    The weights' gradient of a convolution has only as many rows of points as the window, and many channels.
+    """
+    lanes = processor.register_bytes // element_bytes
+
+    def score(rows: int) -> float:
+        return _best_block(rows, product.columns[0], product.features, lanes, processor.registers)[1]
+
+    best, best_score = product, score(product.rows[0]) * _LEAST_GAIN
+    count, left, out = product.rows
+    for i, group in enumerate(product.groups):
+        if group.right == 0 and score(group.count) > best_score:
+            groups = (*product.groups[:i], Group(count, left, 0, out), *product.groups[i + 1 :])
+            best = dataclasses.replace(product, groups=groups, rows=(group.count, group.left, group.out))
+            best_score = score(group.count)
     return best
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Hashable
 
-from xla_backend_cpu.codegen.blocked_product import ProductEmitter
+from xla_backend_cpu.codegen.blocked_product import ProductEmitter, with_best_rows
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
 from xla_backend_cpu.codegen.denormals import flushed_denormals
 from xla_backend_cpu.codegen.dot import Product, dot_kernel
@@ -153,7 +153,8 @@ class NativeKernels:
         if instruction.opcode == Opcode.DOT:
             product = dot_kernel(instruction, self._processor, self._blas)
         elif instruction.opcode == Opcode.CONVOLUTION and self._processor.registers and is_canonical(instruction):
-            product = convolution_product(instruction)
+            element_bytes = instruction.shape.element_type.byte_width
+            product = with_best_rows(convolution_product(instruction), element_bytes, self._processor)
         return product if product is not None and product.flops > _TINY_FLOPS else None
 
     def _frame(self, name: str, instruction: HloInstruction, count: int) -> KernelFrame:

@@ -1,7 +1,8 @@
 """sort: a stable merge sort of each row, of any number of operands, with the comparator inlined.
 
 A row is copied to contiguous scratch memory. Runs of a few elements are sorted by insertion, then merged into runs of
-twice the length, back and forth between two halves of the memory, and the last run is copied to the result.
+twice the length, back and forth between two halves of the memory, and the last run is copied to the result. Floats are
+moved as integers: most processors can select an integer without a branch, and some can't so select a float.
 """
 
 from __future__ import annotations
@@ -46,24 +47,24 @@ def _plan(body: KernelBody) -> KernelPlan:
 
 
 class _Half:
-    """One half of the scratch memory: an array for each register of an element."""
+    """One half of the scratch memory: an array for the bits of each register of an element."""
 
     def __init__(self, b: IrBuilder, arrays: Sequence[tuple[str, Value]]) -> None:
         self.b = b
         self.arrays = arrays
 
     def load(self, position: Value) -> list[Value]:
-        """Returns the registers at a position."""
+        """Returns the bits at a position."""
         return [self.b.load_register(type_, array, position) for type_, array in self.arrays]
 
     def store(self, position: Value, values: Sequence[Value]) -> None:
-        """Writes the registers at a position."""
+        """Writes the bits at a position."""
         for (_, array), value in zip(self.arrays, values, strict=True):
             self.b.store_register(value, array, position)
 
 
 class _Scratch:
-    """Memory for two copies of a row, each an array of every register of an element.
+    """Memory for two copies of a row, each an array of the bits of every register of an element.
 
     Attributes:
         row: the bytes of a copy.
@@ -71,10 +72,12 @@ class _Scratch:
 
     def __init__(self, context: EmissionContext, element_types: Sequence[ElementType], length: int) -> None:
         self._context = context
-        self._types: list[str] = []
+        self._registers: list[str] = []
         for element_type in element_types:
-            self._types += [register_type(element_type.component)] * (2 if element_type.is_complex else 1)
-        widths = [max(8, type_bits(t)) // 8 for t in self._types]
+            self._registers += [register_type(element_type.component)] * (2 if element_type.is_complex else 1)
+        bits = [type_bits(t) for t in self._registers]
+        self._types = [f"i{count}" for count in bits]
+        widths = [max(8, count) // 8 for count in bits]
         self._sizes = [-(-width * (length + 1) // 64) * 64 for width in widths]  # with an element behind the row
         self.row = sum(self._sizes)
         self._memory = context.abi.allocate(context.builder, 2 * self.row)
@@ -86,6 +89,12 @@ class _Scratch:
             arrays.append((type_, b.gep("i8", self._memory, b.add(start, b.int_(offset)))))
             offset += size
         return _Half(b, arrays)
+
+    def bits(self, registers: Sequence[Value]) -> list[Value]:
+        return [self._context.builder.bitcast(v, t) for v, t in zip(registers, self._types, strict=True)]
+
+    def registers(self, bits: Sequence[Value]) -> list[Value]:
+        return [self._context.builder.bitcast(v, t) for v, t in zip(bits, self._registers, strict=True)]
 
     def release(self) -> None:
         self._context.abi.release(self._context.builder, self._memory, 2 * self.row)
@@ -104,7 +113,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
     comparator = root.attribute("to_apply")
 
     def less(x: Sequence[Value], y: Sequence[Value]) -> Value:
-        left, right = unflatten(x, element_types), unflatten(y, element_types)
+        left, right = (unflatten(scratch.registers(z), element_types) for z in (x, y))
         pairs = [v for pair in zip(left, right, strict=True) for v in pair]
         (result,) = call_computation(context, comparator, pairs)
         return cast(Value, result)
@@ -122,7 +131,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
     def gather(position: Value) -> None:
         index = place(position)
         values = [r for operand in root.operands for r in parts(emitter.value(operand, index))]
-        first.store(position, values)
+        first.store(position, scratch.bits(values))
 
     zero, whole = b.int_(0), b.int_(length)
     first = half(zero)
@@ -142,7 +151,8 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
 
     def put(position: Value) -> None:
         index = place(position)
-        for value, result in zip(unflatten(last.load(position), element_types), body.results, strict=True):
+        values = unflatten(scratch.registers(last.load(position)), element_types)
+        for value, result in zip(values, body.results, strict=True):
             emitter.store(result, index, value)
 
     context.each(zero, whole, put, name="put")
