@@ -83,6 +83,21 @@ def context_for(number: int, name: str, *, often: OneOf[0, 2] = 2) -> Context:
     return CONTEXTS[1:][(number // 6 + zlib.crc32(name.encode())) % (len(CONTEXTS) - 1)]
 
 
+def thorough_context_for(number: int, name: str, *, often: OneOf[0, 2] = 2) -> Context:
+    """Returns the context in which case `number` of an op in one element type runs in the full profile.
+
+    Each third case is in one of the contexts, which take turns; the others are alone, in turn at level 0 and 2.
+
+    Args:
+        name: of the op and the type. It decides with which context they begin.
+        often: the level of the latter; 0 if other tests compile the op at level 2.
+    """
+    turn, place = divmod(number, 3)
+    if place:
+        return Context(level=0 if place == 1 else often)
+    return CONTEXTS[1:][(turn + zlib.crc32(name.encode())) % (len(CONTEXTS) - 1)]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Placed:
     """A module in a context, with its arguments."""

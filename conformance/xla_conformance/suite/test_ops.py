@@ -14,7 +14,7 @@ from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import Context, Placed, context_for, place
+from xla_conformance.ops.contexts import Context, Placed, context_for, place, thorough_context_for
 from xla_conformance.ops.executions import before_for, device_for, run
 from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
 from xla_conformance.ops.names import words_of_cases
@@ -33,10 +33,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     groups = Groups()
     parameters = {}
     for every_type in passes_of(config.getoption("xla_profile")):
-        counts: Counter[Opcode] = Counter()
+        counts: Counter[str] = Counter()
+        choose = thorough_context_for if every_type else context_for
         for case in generate(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes):
-            context = context_for(counts[case.opcode], case.opcode, often=0 if has_values(case.opcode) else 2)
-            counts[case.opcode] += 1
+            kind = f"{case.opcode} {case.element_type}" if every_type else str(case.opcode)
+            context = choose(counts[kind], kind, often=0 if has_values(case.opcode) else 2)
+            counts[kind] += 1
             name = f"{case.name}-{context}"
             if name not in parameters:
                 group = groups.of(case, context)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from xla_conformance.failures import Failure
-from xla_conformance.ops.contexts import CONTEXTS, Context, contexts_for, place
+from xla_conformance.ops.contexts import CONTEXTS, Context, contexts_for, place, thorough_context_for
 from xla_conformance.ops.executions import before_for, run
 
 from xla_core import Buffer, Client, CompileOptions, LoadedExecutable, evaluate, parse
@@ -36,6 +36,14 @@ def test_every_pair_of_properties_occurs() -> None:
 
 def test_two_contexts_in_turn_have_both_levels() -> None:
     assert all({c.level for c in contexts_for(number, 2)} == {0, 2} for number in range(20))
+
+
+def test_a_type_of_an_op_has_both_levels_in_few_cases_and_every_context_in_more() -> None:
+    for name in ("dot f32", "pad s8", "sort bf16"):
+        met = [thorough_context_for(number, name) for number in range(21)]
+        assert set(met) == {*CONTEXTS, Context(level=0)}
+        assert {c.level for c in met if c.is_plain} == {0, 2} == {c.level for c in met[:3] if c.is_plain}
+    assert all(thorough_context_for(n, "add f32", often=0).level == 0 for n in range(21) if n % 3)
 
 
 @pytest.mark.parametrize("context", CONTEXTS, ids=str)
