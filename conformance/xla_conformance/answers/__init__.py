@@ -2,7 +2,7 @@
 
 from xla_conformance.answers.members import ACTIONS, CLASSES, PROMISES, members
 from xla_conformance.answers.states import STATES
-from xla_conformance.answers.subject import Subject
+from xla_conformance.answers.subject import PROGRAM, Subject
 from xla_conformance.answers.table import ANSWERS, Answer
 
-__all__ = ["ACTIONS", "ANSWERS", "CLASSES", "PROMISES", "STATES", "Answer", "Subject", "members"]
+__all__ = ["ACTIONS", "ANSWERS", "CLASSES", "PROGRAM", "PROMISES", "STATES", "Answer", "Subject", "members"]

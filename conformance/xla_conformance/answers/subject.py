@@ -14,7 +14,7 @@ from xla_core.backend import Executable, StreamExecutor, TransferManager
 from xla_core.hlo import ElementType, Shape
 
 BYTES = 1024
-_PROGRAM = next(p for p in FAMILY if p.name == "temporaries")
+PROGRAM = next(p for p in FAMILY if p.name == "temporaries")
 
 
 class Subject:
@@ -27,7 +27,7 @@ class Subject:
         self.compiler = self.platform.compiler
         self.manager: TransferManager = self.platform.transfer_manager
         self.executor: StreamExecutor = self.platform.executor(0)
-        self.executable: Executable = compiled(client, _PROGRAM).executable
+        self.executable: Executable = compiled(client, PROGRAM).executable
         self.stream = self.executor.create_stream()
         self.event = self.stream.create_event()
         self.memory, self.other_memory = (allocated(self.executor, BYTES) for _ in range(2))

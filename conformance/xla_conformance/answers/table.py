@@ -97,7 +97,6 @@ _COMPILER: Mapping[str, Answer] = {
         lambda s: s.compiler.target_config,
         TargetConfig,
         {
-            "Its name is the platform's.": lambda s, target: target.name == s.platform.name,
             "Its device is described as the executor does, or isn't known.": lambda s, target: (
                 target.device.name == "unknown" or target.device.simulated == s.executor.description.simulated
             ),

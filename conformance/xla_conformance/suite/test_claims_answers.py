@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
-from xla_conformance.answers import ANSWERS, PROMISES, STATES, Answer, Subject
+from xla_conformance.answers import ANSWERS, PROGRAM, PROMISES, STATES, Answer, Subject
 from xla_conformance.device.gates import PATIENCE
 from xla_conformance.device.memories import allocated
 from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
 from xla_core import Client
+from xla_core.backend.executable import ExecutableMemoryStats
+from xla_core.hlo import Shape
 
 _ALL = pytest.mark.promise(
     "platform.device-count",
@@ -63,9 +66,38 @@ def test_answers_stay(subject: Subject, open_client: Callable[[], Client], state
         found: list[Mapping[tuple[str, str], Any]] = []
         run_at_once([lambda: found.append(_said(subject))], PATIENCE)
         for seen in (*found, _said(subject)):
-            for (of, name), value in seen.items():
-                if value != before[of, name]:
-                    raise _wrong(of, name, f"is {value!r} {state}, but was {before[of, name]!r}.")
+            _require_same(before, seen, state)
+
+
+@pytest.mark.promise("executable.immutable", "executable.memory-stats", "executable.cost", "executable.fingerprint")
+def test_a_closed_executable_says_the_same(client: Client, subject: Subject) -> None:
+    subject.executable = client.compile(PROGRAM.module).executable
+    before = _said(subject)
+    subject.executable.close()
+    _require_same(before, _said(subject), "after it was closed")
+
+
+_OWN = ("CompilationReport", "Executable.report", "StreamExecutor.address", "DeviceMemory.handle")
+"""What depends on the time, or on which objects are asked."""
+
+
+@pytest.mark.promise("executable.fingerprint", "executor.description", "compiler.target-is-data")
+def test_a_second_client_is_told_the_same(open_client: Callable[[], Client], subject: Subject) -> None:
+    """The program was compiled once more, after others. What is no object has to be equal."""
+    with open_client() as other, Subject(other) as second:
+        second.executable = other.compile(PROGRAM.module).executable
+        first, found = (
+            {key: value for key, value in _said(s).items() if _is_data(value) and not ".".join(key).startswith(_OWN)}
+            for s in (subject, second)
+        )
+        assert len(found) > len(ANSWERS)
+        _require_same(first, found, "in a second client")
+
+
+def _is_data(value: object) -> bool:
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    kinds = (str, bytes, bool, int, float, tuple, Shape, Mapping, BaseModel, ExecutableMemoryStats, type(None))
+    return all(isinstance(part, kinds) for part in parts)
 
 
 @pytest.mark.promise("executor.address", "executor.host-view", "features.memory-slices")
@@ -99,6 +131,12 @@ def _each() -> Iterator[tuple[str, str, Answer]]:
 def _said(subject: Subject) -> Mapping[tuple[str, str], Any]:
     """Asks for everything whose answers are equal in any state."""
     return {(of, name): answer.read(subject) for of, name, answer in _each() if answer.is_same}
+
+
+def _require_same(before: Mapping[tuple[str, str], Any], seen: Mapping[tuple[str, str], Any], state: str) -> None:
+    for (of, name), value in seen.items():
+        if value != before[of, name]:
+            raise _wrong(of, name, f"is {value!r} {state}, but was {before[of, name]!r}.")
 
 
 def _wrong(of: str, name: str, what: str) -> Failure:

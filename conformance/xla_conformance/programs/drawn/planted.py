@@ -30,6 +30,8 @@ _PLANTED = 6
 _MOST_CHANGES = 3
 _SIZES: tuple[Sequence[int], ...] = (*[(4, 4)] * 9, (1, 4), (4, 1), (1, 1))
 _ARGUMENTS = ((4, 4), (4, 4), (3, 4), (4,))
+_FOLLOWS = 0.6
+"""How often an expression has the type of the last value, if it may, so that it is of what another one gives."""
 _PLACED = 0.3
 """How often an expression is a computation that is called, a branch, a loop's body or a fusion."""
 
@@ -55,7 +57,7 @@ def _program(seed: int, number: int, held: Collection[ElementType]) -> Rewritten
         return None if next(left, None) is None else _planted(drawing, *next(here), held)
 
     steps = (*STEPS, *[plant] * len(STEPS), _through_a_channel)
-    return drawn_program(f"planted program {number} of seed {seed}", random, steps, _ARGUMENTS)
+    return drawn_program(f"planted program {number} of seed {seed}", random, steps, _ARGUMENTS, depth=1)
 
 
 @functools.cache
@@ -67,7 +69,9 @@ def _table(seed: int) -> list[tuple[Row, tuple[ElementType, ...]]]:
 
 def _planted(drawing: Drawing, row: Row, types: Sequence[ElementType], held: Collection[ElementType]) -> Value | None:
     """Adds an expression with changes. All of its results are values of the program; the last one is returned."""
-    module = _changed(drawing, row, drawing.one(types))
+    last = drawing.values[-1].shape.element_type
+    follows = last in types and drawing.happens(_FOLLOWS)
+    module = _changed(drawing, row, last if follows else drawing.one(types))
     if module is None or not all(i.shape.element_type in held for i in module.entry.instructions if i.shape.is_array):
         return None
     if drawing.happens(_PLACED):
@@ -131,8 +135,10 @@ def _operand(drawing: Drawing, parameter: HloInstruction) -> Value:
     shape = parameter.shape.without_layout()
     if shape == Shape(_T.S32):
         return drawing.scalar()
+    if drawing.happens(0.1):
+        return drawing.constant(shape)
     found = drawing.pick(lambda value: value.shape.without_layout() == shape)
-    if found is not None and drawing.happens(0.8):
+    if found is not None and drawing.happens(0.9):
         return found
     source = drawing.pick(lambda value: value.shape.element_type is shape.element_type) or drawing.array()
     if source.shape.element_type is not shape.element_type:

@@ -34,13 +34,17 @@ def drawn_programs(seed: int, first: int, count: int) -> tuple[Rewritten, ...]:
 
 
 def drawn_program(
-    name: str, random: np.random.Generator, steps: Sequence[Step], sizes: Sequence[tuple[int, ...]]
+    name: str, random: np.random.Generator, steps: Sequence[Step], sizes: Sequence[tuple[int, ...]], depth: int = _DEPTH
 ) -> Rewritten:
-    """Draws a program of these steps, whose arguments have some of the sizes."""
+    """Draws a program of these steps, whose arguments have some of the sizes.
+
+    Args:
+        depth: how deep its calls, loops and branches may be.
+    """
     module = HloModule("drawn")
     entry = module.add_computation(HloComputation("main"), entry=True)
     types = (_T.S32, _T.PRED, *(_NUMBERS[n] for n in random.permutation(len(_NUMBERS))[:2]))
-    drawing = Drawing(random, module, entry, types, steps, [], _DEPTH)
+    drawing = Drawing(random, module, entry, types, steps, [], depth)
     own = types[2]
     for n, (parameter, element) in enumerate(
         (("x", _T.S32), ("y", own if own.is_integral else _T.S32), ("v", own), ("w", _T.S32), ("p", _T.PRED))
