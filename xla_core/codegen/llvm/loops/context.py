@@ -26,6 +26,8 @@ def minor_loop_metadata(extent: int) -> tuple[str, ...]:
 
 _CHAINS = 4  # accumulators of a loop that combines elements: an addition takes about four cycles
 _SHORT_BODY = 8  # lines of LLVM IR
+_LONG_BODIES = range(25, 400)  # lines of LLVM IR; two copies of a longer body take LLVM too much time
+_MANY_ELEMENTS = 1 << 14
 
 
 class _Scope:
@@ -199,6 +201,19 @@ class EmissionContext:
         step = _CHAINS * lanes
         if step and (extent % step == 0 or extent > 16 * step):  # else many elements would be left for a scalar loop
             loop.metadata.append(f'!{{!"llvm.loop.interleave.count", i32 {_CHAINS}}}')
+
+    def overlap(self, extent: int, elements: int) -> None:
+        """Lets LLVM compute two vectors at once in the innermost loop, if its body is a long chain of instructions.
+
+        A processor has room for few such chains at a time, and each instruction of one waits for the one before it. Is
+        called at the end of the body, which combines nothing. `elements` is the number of them in the whole kernel.
+        """
+        loop = self.builder.loops[-1]
+        if self.builder.block is not loop.body or len(loop.body.lines) not in _LONG_BODIES:
+            return
+        step = 2 * self.abi.vector_width // 8
+        if step and elements >= _MANY_ELEMENTS and (extent % step == 0 or extent > 16 * step):
+            loop.metadata.append('!{!"llvm.loop.interleave.count", i32 2}')
 
     def each(
         self,

@@ -118,7 +118,8 @@ class PartitionedLoops:
         is_position = partition.is_position and step.integer == 1
         for segment in self._segments(0) if is_position else [None]:
             bounds = (begin, end) if segment is None else _clipped(context.builder, begin, end, segment, partition)
-            with self._loop(*bounds, step, name="unit") as unit:
+            extent = partition.count if segment is None else segment.extent
+            with self._loop(*bounds, step, extent=extent, name="unit") as unit:
                 if segment is not None:
                     self._inside([self._indices.bind(segment, unit)], None, body)
                 elif partition.across >= 0:
@@ -128,9 +129,19 @@ class PartitionedLoops:
 
     @contextlib.contextmanager
     def _loop(
-        self, begin: Value, end: Value, step: Value | None = None, *, name: str, metadata: Sequence[str] = ()
+        self,
+        begin: Value,
+        end: Value,
+        step: Value | None = None,
+        *,
+        extent: int,
+        name: str,
+        metadata: Sequence[str] = (),
     ) -> Iterator[Value]:
-        """Emits a loop around the block, which gets its index. A single iteration is emitted without a loop."""
+        """Emits a loop around the block, which gets its index. A single iteration is emitted without a loop.
+
+        All runs of the loop together, or one, have `extent` iterations.
+        """
         first, last = begin.integer, end.integer
         if first is not None and last is not None and last - first == 1:
             yield begin
@@ -138,6 +149,7 @@ class PartitionedLoops:
         loop, _ = self._context.open_loop(begin, end, step, name=name)
         loop.metadata.extend(metadata)
         yield loop.index
+        self._context.overlap(extent, math.prod(self._partition.extents))
         self._context.close_loop(loop)
 
     def _inside(
@@ -157,7 +169,8 @@ class PartitionedLoops:
         for segment in self._segments(position):
             bounds = _clipped(b, first, limit, segment, self._partition, position)
             metadata = minor_loop_metadata(segment.extent) if is_last else ()
-            with self._loop(*bounds, name=f"dim{position}", metadata=metadata) as index:
+            extent = min(self._partition.chunk, segment.extent) if is_last else segment.extent
+            with self._loop(*bounds, extent=extent, name=f"dim{position}", metadata=metadata) as index:
                 self._inside([*outer, self._indices.bind(segment, index)], chunk, body)
 
     def _segments(self, position: int) -> list[Variable]:
