@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -16,6 +18,7 @@ pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed"
 from xla_backend_gpu.counting import counted
 from xla_backend_gpu.driver import LaunchArguments
 from xla_backend_gpu.emulated_driver import EmulatedDriver
+from xla_backend_gpu.kernel import DeviceCode
 
 from xla_core.errors import CancelledError, InvalidArgumentError
 
@@ -121,6 +124,42 @@ def test_the_caller_does_short_work_of_an_idle_stream(client) -> None:
         np.testing.assert_array_equal(read.view(np.float32), -values)
     finally:
         driver.close_stream(stream)
+
+
+@pytest.mark.parametrize("engine", ["fast", "checked"])
+def test_a_kernel_is_launched_again_with_each_of_its_arguments(client, engine) -> None:
+    driver = EmulatedDriver(1 << 20)
+    stream = driver.create_stream(client.devices[0].executor)
+    (kernel,) = driver.load(client.compile(NEGATE).artifacts()["ptx"], engine).values()
+    pairs = [(driver.allocate(32), driver.allocate(32)) for _ in range(10)]
+    read = np.empty(32, np.uint8)
+    try:
+        for turn in range(3):
+            for number, (source, result) in enumerate(pairs):
+                values = np.arange(8, dtype=np.float32) + 100 * number + turn
+                driver.write(stream, source, values.view(np.uint8))
+                for _ in range(2):
+                    driver.fill(stream, result, 0, 32)
+                    driver.launch(stream, kernel, LaunchArguments((1, 1, 1), (32, 1, 1), 0, (source, result)))
+                    driver.read(stream, read, result)
+                    np.testing.assert_array_equal(read.view(np.float32), -values)
+        assert driver.counters.launches == 60
+    finally:
+        driver.close_stream(stream)
+
+
+def test_code_that_was_launched_does_not_keep_a_device_s_memory(client) -> None:
+    code = DeviceCode(client.compile(NEGATE).artifacts()["ptx"], "fast")
+    driver = EmulatedDriver(1 << 20)
+    stream = driver.create_stream(client.devices[0].executor)
+    address = driver.allocate(32)
+    driver.launch(stream, code.function(driver, "y"), LaunchArguments((1, 1, 1), (32, 1, 1), 0, (address, address)))
+    driver.close_stream(stream)
+    driver.free(address)
+    memory = weakref.ref(driver.memory)
+    del driver, stream
+    gc.collect()
+    assert memory() is None
 
 
 def test_the_device_outlives_a_launch_that_is_refused(client) -> None:

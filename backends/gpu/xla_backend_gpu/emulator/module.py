@@ -9,7 +9,7 @@ from typing import Literal
 
 from xla_backend_gpu.emulator.checked import run_checked
 from xla_backend_gpu.emulator.counters import Counters
-from xla_backend_gpu.emulator.fast import compile_kernel, run_fast
+from xla_backend_gpu.emulator.fast import FastLaunch
 from xla_backend_gpu.emulator.launch import Access, Argument, GlobalVariables, check_shared_bytes, launch_of
 from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.linker import link
@@ -75,16 +75,6 @@ class Module:
         self._variables = GlobalVariables()
         self.kernels: Mapping[str, KernelInfo] = {name: _info(kernel) for name, kernel in self._kernels.items()}
 
-    def prepare(self, name: str) -> None:
-        """Compiles a kernel, if the engine is `fast` and has not compiled it yet.
-
-        Raises:
-            UnimplementedError: the kernel has an instruction that the engine doesn't run.
-        """
-        kernel = self._kernels.get(name)
-        if kernel is not None and self.engine == "fast":
-            compile_kernel(kernel, self._kernels.values())
-
     def check_shared_bytes(self, name: str, dynamic_shared: int) -> None:
         """Checks that a block may have the shared memory of a launch on the processor that the PTX is for.
 
@@ -111,7 +101,27 @@ class Module:
         limit: int | None = None,
         observe: Callable[[Access], None] | None = None,
     ) -> Counters:
-        """Runs a kernel to its end.
+        """Runs a kernel to its end. See `ready` for the arguments and the errors.
+
+        Raises:
+            EmulatorFault: the kernel has an error.
+        """
+        return self.ready(name, grid, block, arguments, memory, dynamic_shared, limit, observe)()
+
+    def ready(
+        self,
+        name: str,
+        grid: Sequence[int],
+        block: Sequence[int],
+        arguments: Sequence[Argument],
+        memory: Memory,
+        dynamic_shared: int = 0,
+        limit: int | None = None,
+        observe: Callable[[Access], None] | None = None,
+    ) -> Callable[[], Counters]:
+        """Returns a function that runs a kernel to its end. It may be called again, and by several threads.
+
+        If the engine is `fast`, the kernel is compiled here.
 
         Args:
             name: the name of the kernel.
@@ -123,9 +133,9 @@ class Module:
             observe: is called with each access of global memory. Only the checked engine can do that.
 
         Raises:
-            EmulatorFault: the kernel has an error.
             NotFoundError: the module has no such kernel.
             InvalidArgumentError: the sizes or the arguments don't fit the kernel, or the engine can't be observed.
+            UnimplementedError: the kernel has an instruction that the engine doesn't run.
         """
         if observe is not None and self.engine != "checked":
             raise InvalidArgumentError(f"engine={self.engine!r} can't be observed", hint='use engine="checked"')
@@ -133,7 +143,9 @@ class Module:
         check_shared_bytes(kernel, dynamic_shared, self._processor)
         limit = limit or _LIMITS[self.engine]
         launch = launch_of(kernel, grid, block, arguments, memory, self._variables, dynamic_shared, limit, observe)
-        return run_checked(launch) if self.engine == "checked" else run_fast(launch, self._kernels.values())
+        if self.engine == "checked":
+            return functools.partial(run_checked, launch)
+        return FastLaunch(launch, self._kernels.values()).run
 
 
 @functools.lru_cache(maxsize=256)

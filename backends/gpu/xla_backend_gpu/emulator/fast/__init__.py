@@ -5,6 +5,6 @@ waits at a barrier. `driver` calls it for all threads of a block. `releases` has
 threads continue. `native` compiles and caches the module, and divides the blocks of a launch between the host's cores.
 """
 
-from xla_backend_gpu.emulator.fast.native import compile_kernel, run_fast
+from xla_backend_gpu.emulator.fast.native import FastLaunch, compile_kernel
 
-__all__ = ["compile_kernel", "run_fast"]
+__all__ = ["FastLaunch", "compile_kernel"]

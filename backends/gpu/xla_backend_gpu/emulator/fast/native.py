@@ -22,7 +22,7 @@ from xla_backend_gpu.emulator.fast.fault_reports import CODE_BITS, KIND_BITS, RE
 from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.releases import emit_warp_release
 from xla_backend_gpu.emulator.fast.thread_function import emit_thread_function
-from xla_backend_gpu.emulator.faults import FaultKind
+from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.launch import Launch
 from xla_backend_gpu.emulator.ptx.program import Kernel, Symbol
 from xla_core.codegen import LinkedCode, link_objects
@@ -205,31 +205,47 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
-    """Runs all blocks. `siblings` are the kernels of the module, which are compiled with the one that is launched.
+class FastLaunch:
+    """A launch that is ready to run, any number of times.
+
+    Args:
+        launch: the launch.
+        siblings: the kernels of the module, which are compiled with the one that is launched.
 
     Raises:
-        EmulatorFault: the first fault that a thread reported.
         UnimplementedError: the kernel has an instruction that the engine doesn't run.
     """
-    code = compile_kernel(launch.kernel, siblings)
-    launch.memory.tracks_initialization = False
-    context = _context(launch)
-    place, _ = context.buffer_info()
-    blocks = launch.blocks
-    scratch = -(-launch.shared_bytes // 64) * 64 + -(-launch.threads // 32) * 32 * code.layout.stride + 128
-    work = blocks * launch.threads * len(launch.kernel.instructions)
-    parts = max(1, min(blocks, work // _PART_WORK, _cores() * _WAVES))
 
-    def run(part: int) -> None:
-        memory = np.empty(scratch, np.uint8)
+    def __init__(self, launch: Launch, siblings: Collection[Kernel] = ()) -> None:
+        self._launch = launch
+        self._code = compile_kernel(launch.kernel, siblings)
+        self._context = _context(launch)
+        self._place, _ = self._context.buffer_info()
+        states = -(-launch.threads // 32) * 32 * self._code.layout.stride
+        self._scratch = -(-launch.shared_bytes // 64) * 64 + states + 128
+        self._blocks = launch.blocks
+        work = self._blocks * launch.threads * len(launch.kernel.instructions)
+        self._parts = max(1, min(self._blocks, work // _PART_WORK, _cores() * _WAVES))
+        self._counters = Counters(launches=1, blocks=self._blocks, threads=self._blocks * launch.threads)
+        launch.memory.tracks_initialization = False
+
+    def run(self) -> Counters:
+        """Runs all blocks.
+
+        Raises:
+            EmulatorFault: the first fault that a thread reported.
+        """
+        run_on_cores(self._run_part, self._parts)
+        if self._context[Context.FAULT]:
+            raise _fault(self._launch, self._context, self._code.layout)
+        return self._counters
+
+    def _run_part(self, part: int) -> None:
+        memory = np.empty(self._scratch, np.uint8)
         start = memory.ctypes.data
         start += -start % 64
-        code.run(place, start, blocks * part // parts, blocks * (part + 1) // parts)
-
-    run_on_cores(run, parts)
-    _raise_fault(launch, context, code.layout)
-    return Counters(launches=1, blocks=blocks, threads=blocks * launch.threads)
+        blocks, parts = self._blocks, self._parts
+        self._code.run(self._place, start, blocks * part // parts, blocks * (part + 1) // parts)
 
 
 def run_on_cores(run: Callable[[int], None], parts: int) -> None:
@@ -296,10 +312,9 @@ _KINDS = {
 }
 
 
-def _raise_fault(launch: Launch, context: array.array[int], layout: StateLayout) -> None:
+def _fault(launch: Launch, context: array.array[int], layout: StateLayout) -> EmulatorFault:
+    """Returns the fault that the context has."""
     code = context[Context.FAULT]
-    if not code:
-        return
     position, low = code >> CODE_BITS, code & (1 << CODE_BITS) - 1
     found, align = Faults(low & (1 << KIND_BITS) - 1), low >> KIND_BITS
     address = context[Context.FAULT_ADDRESS] & (1 << 64) - 1
@@ -319,4 +334,4 @@ def _raise_fault(launch: Launch, context: array.array[int], layout: StateLayout)
     x, y, z = context[Context.FAULT_BLOCK_X : Context.FAULT_BLOCK_Z + 1]
     block = x + launch.grid[0] * (y + launch.grid[1] * z)
     thread = block * launch.threads + context[Context.FAULT_THREAD]
-    raise launch.fault(kind, details[kind], thread, instruction)
+    return launch.fault(kind, details[kind], thread, instruction)
