@@ -192,7 +192,7 @@ class Accesses:
         """Emits the load of a row of a matrix by each lane that gives an address. The words go to `places`."""
         b = self.b
         (address,) = (o for o in instruction.operands if isinstance(o, Address))
-        lane = b.binary("and", self.operands.indices["thread"], b.int_(LANES - 1, "i32"))
+        lane = b.binary("and", self.operands.index("thread"), b.int_(LANES - 1, "i32"))
         where = self._where(address)
         with b.if_(b.icmp("ult", lane, b.int_(row_lanes(instruction), "i32"))):
             start = self.checked(where, "shared", ROW_BYTES)

@@ -11,10 +11,10 @@ complete. `release_warp` is the kernel's function that releases lanes, or null.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xla_backend_gpu.emulator.fast.fault_reports import CODE_BITS, emit_report_call
-from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
+from xla_backend_gpu.emulator.fast.layout import INDICES, Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import context_word
 from xla_backend_gpu.emulator.fast.releases import emit_block_release
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
@@ -45,6 +45,7 @@ class _Driver:
         self.b = b
         self.context, self.scratch, self.first, self.last, *rest = b.function.parameters
         self.thread, self.release_warp, self.stride = rest
+        self.place = b.alloca("i32", len(INDICES))
         self.end = b.function.add_block("end")
 
     def emit(self, *, in_rounds: bool) -> None:
@@ -58,17 +59,23 @@ class _Driver:
         number = blocks.index
         row = b.udiv(number, grid[0])
         block = [b.urem(number, grid[0]), b.urem(row, grid[1]), b.udiv(row, grid[1])]
-        places = [b.cast("trunc", index, "i32") for index in block]
+        self._tell(dict(zip(("ctaid.x", "ctaid.y", "ctaid.z"), block, strict=True)))
         if in_rounds:
-            self._rounds(states, sizes, threads, places)
+            self._rounds(states, sizes, threads)
         else:
-            self._all_threads(sizes, places)
+            self._all_threads(sizes)
         b.close_loop(blocks)
         b.branch(self.end)
         b.block = self.end
         b.ret()
 
-    def _all_threads(self, sizes: Sequence[Value], block: Sequence[Value]) -> None:
+    def _tell(self, indices: Mapping[str, Value]) -> None:
+        """Emits code that writes indices to the place that threads read."""
+        b = self.b
+        for name, index in indices.items():
+            b.store(b.cast("trunc", index, "i32"), b.gep("i32", self.place, b.int_(INDICES.index(name))))
+
+    def _all_threads(self, sizes: Sequence[Value]) -> None:
         b = self.b
         zero = b.int_(0)
         outer, _ = b.open_loop(zero, sizes[2], name="z")
@@ -76,15 +83,16 @@ class _Driver:
         inner, _ = b.open_loop(zero, sizes[0], name="x")
         x, y, z = (loop.index for loop in (inner, middle, outer))
         number = b.add(x, b.mul(sizes[0], b.add(y, b.mul(sizes[1], z))))
-        self._call([number, x, y, z], block, Value("ptr", "null"))
+        self._call(number, (x, y, z), Value("ptr", "null"))
         for loop in (inner, middle, outer):
             b.close_loop(loop)
 
-    def _call(self, thread: Sequence[Value], block: Sequence[Value], state: Value) -> Value:
-        """Emits a call of the thread function. After a fault, the driver returns."""
+    def _call(self, number: Value, thread: tuple[Value, Value, Value], state: Value) -> Value:
+        """Emits a call of the thread function for a thread's number and x, y, z. After a fault, the driver returns."""
         b = self.b
-        indices = [b.cast("trunc", v, "i32") for v in thread]
-        result = b.call_pointer(self.thread, "i32", [self.context, self.scratch, state, *indices, *block])
+        x, y, z = thread
+        self._tell({"thread": number, "tid.x": x, "tid.y": y, "tid.z": z})
+        result = b.call_pointer(self.thread, "i32", [self.context, self.scratch, state, self.place])
         good = b.function.add_block("ran")
         b.branch_if(b.icmp("slt", result, b.int_(0, "i32")), self.end, good)
         b.block = good
@@ -92,7 +100,7 @@ class _Driver:
 
     # -- with waiting ------------------------------------------------------------------------------------------------
 
-    def _rounds(self, states: Value, sizes: Sequence[Value], threads: Value, block: Sequence[Value]) -> None:
+    def _rounds(self, states: Value, sizes: Sequence[Value], threads: Value) -> None:
         b = self.b
         start, _ = b.open_loop(b.int_(0), threads, name="start")
         state = b.gep("i8", states, b.mul(start.index, self.stride))
@@ -105,7 +113,7 @@ class _Driver:
         warps, _ = b.open_loop(b.int_(0), threads, b.int_(32), name="warp")
         first = warps.index
         last = b.intrinsic("umin", b.add(first, b.int_(32)), threads)
-        self._warp(states, sizes, block, first, last)
+        self._warp(states, sizes, first, last)
         b.close_loop(warps)
         released = b.call("release_block", "i32", [states, threads, self.stride])
         finished, stuck = b.function.add_block("finished"), b.function.add_block("stuck")
@@ -113,10 +121,10 @@ class _Driver:
         b.block = finished
         b.branch_if(b.icmp("eq", released, b.int_(0, "i32")), over, stuck)
         b.block = stuck
-        self._report_divergence(states, threads, released, block)
+        self._report_divergence(states, released)
         b.block = over
 
-    def _warp(self, states: Value, sizes: Sequence[Value], block: Sequence[Value], first: Value, last: Value) -> None:
+    def _warp(self, states: Value, sizes: Sequence[Value], first: Value, last: Value) -> None:
         """Emits the function that runs the lanes of a warp until none can continue."""
         b = self.b
         again = b.function.add_block("lanes")
@@ -131,7 +139,7 @@ class _Driver:
         with b.if_(ready):
             row = b.udiv(number, sizes[0])
             x, y, z = b.urem(number, sizes[0]), b.urem(row, sizes[1]), b.udiv(row, sizes[1])
-            result = self._call([number, x, y, z], block, state)
+            result = self._call(number, (x, y, z), state)
             ended = b.icmp("eq", result, b.int_(0, "i32"))
             b.store(b.select(ended, b.int_(-1, "i32"), result), state, align=4)
         b.close_loop(lanes)
@@ -144,15 +152,16 @@ class _Driver:
         b.branch_if(b.icmp("ne", released, b.int_(0, "i32")), again, done)
         b.block = done
 
-    def _report_divergence(self, states: Value, threads: Value, released: Value, block: Sequence[Value]) -> None:
+    def _report_divergence(self, states: Value, released: Value) -> None:
         """Emits the report of a barrier that can never complete, with the number of the site as its instruction.
 
         `released` is -1 minus the number of the first thread that waits there.
         """
         b = self.b
-        thread = b.not_(released)
-        state = b.gep("i8", states, b.mul(b.cast("zext", thread, "i64"), self.stride))
+        thread = b.cast("zext", b.not_(released), "i64")
+        self._tell({"thread": thread})
+        state = b.gep("i8", states, b.mul(thread, self.stride))
         site = b.cast("zext", b.load("i32", state, align=4), "i64")
         code = b.or_(b.shl(site, CODE_BITS), b.int_(Faults.BARRIER_DIVERGENCE))
-        emit_report_call(b, self.context, code, b.int_(0), [thread, *block])
+        emit_report_call(b, self.context, code, b.int_(0), self.place)
         b.branch(self.end)

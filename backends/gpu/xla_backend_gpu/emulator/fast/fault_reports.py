@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_backend_gpu.emulator.fast.layout import Context, Faults
@@ -60,11 +59,8 @@ class FaultReports:
         code = self.position << CODE_BITS | align << KIND_BITS | kind
         self._faults.append(_Fault(b.block, b.int_(code), address))
 
-    def emit(self, context: Value, indices: Sequence[Value]) -> None:
-        """Emits the one block that reports, which keeps the code of each check short.
-
-        `indices` are the thread's number in its block, and the block's x, y and z.
-        """
+    def emit(self, context: Value, place: Value) -> None:
+        """Emits the one block that reports, which keeps the code of each check short. `place` is the thread's."""
         b = self.b
         b.block = self._block
         if not self._faults:
@@ -72,27 +68,27 @@ class FaultReports:
             return
         code = b.phi(*((f.code, f.block) for f in self._faults))
         address = b.phi(*((f.address, f.block) for f in self._faults))
-        emit_report_call(b, context, code, address, indices)
+        emit_report_call(b, context, code, address, place)
         b.line("ret i32 -1")
 
 
 def emit_report(module: IrModule) -> None:
     """Emits `REPORT`, which writes a fault to the context unless another thread has done so."""
-    parameters = [("ptr", "", "context"), *(("i64", "", name) for name in ("code", "address"))]
-    parameters += [("i32", "", name) for name in ("thread", "x", "y", "z")]
+    parameters = [("ptr", "", "context"), ("i64", "", "code"), ("i64", "", "address"), ("ptr", "", "place")]
     function = IrFunction(REPORT, "void", parameters, attributes="noinline cold nounwind")
     b = IrBuilder(module, module.add_function(function))
-    context, code, address, *indices = function.parameters
-    place = b.gep("i64", context, b.int_(Context.FAULT))
-    pair = b.emit("{i64, i1}", f"cmpxchg {place}, i64 0, {code} acq_rel monotonic")
+    context, code, address, place = function.parameters
+    fault = b.gep("i64", context, b.int_(Context.FAULT))
+    pair = b.emit("{i64, i1}", f"cmpxchg {fault}, i64 0, {code} acq_rel monotonic")
     with b.if_(b.emit("i1", f"extractvalue {pair}, 1")):
+        indices = [b.load("i32", b.gep("i32", place, b.int_(n))) for n in range(4)]  # of the thread and its block
         words = [address, *(b.cast("zext", index, "i64") for index in indices)]
         for position, word in enumerate(words, Context.FAULT_ADDRESS):
             b.store(word, b.gep("i64", context, b.int_(position)), align=8)
     b.ret()
 
 
-def emit_report_call(b: IrBuilder, context: Value, code: Value, address: Value, indices: Sequence[Value]) -> None:
-    """Emits a call of `REPORT`. `indices` are the thread's number in its block, and the block's x, y and z."""
+def emit_report_call(b: IrBuilder, context: Value, code: Value, address: Value, place: Value) -> None:
+    """Emits a call of `REPORT` for the thread at a place (`INDICES`)."""
     report = context_word(b, context, Context.REPORT, "ptr")
-    b.call_pointer(report, "void", [context, code, address, *indices])
+    b.call_pointer(report, "void", [context, code, address, place])

@@ -32,7 +32,7 @@ def emit_product(
     signs = [o.value for o in instruction.operands if isinstance(o, Immediate)][-2 - _turns(shape, fragments) :]
     negates = shape.total.is_float and signs[0] * signs[1] < 0
     turns = [bool(sign) for sign in signs[2:]]
-    product = _Product(b, shape, accesses, operands.indices["thread"])
+    product = _Product(b, shape, accesses, operands.index("thread"))
     if fragments:
         product.take(fragments, negates=negates)
     else:

@@ -38,6 +38,11 @@ class Context(enum.IntEnum):
     GLOBALS = 19
 
 
+INDICES = ("thread", "ctaid.x", "ctaid.y", "ctaid.z", "tid.x", "tid.y", "tid.z")
+"""What the driver tells a thread of its place, an array of 32-bit words: its number in the block, the indices of the
+block, and its own. A pointer to them takes less code than seven parameters."""
+
+
 class Faults(enum.IntEnum):
     """The faults that native code reports."""
 

@@ -6,7 +6,7 @@ import contextlib
 import functools
 from collections.abc import Collection, Iterator, Mapping
 
-from xla_backend_gpu.emulator.fast.layout import Context
+from xla_backend_gpu.emulator.fast.layout import INDICES, Context
 from xla_backend_gpu.emulator.ptx.program import (
     Immediate,
     Instruction,
@@ -45,7 +45,7 @@ class Operands:
 
     Args:
         in_memory: the registers, by index, that need memory.
-        indices: the (x, y, z) of the thread and the block.
+        place: the indices of the thread and its block (`INDICES`).
         state: the thread's state.
         resident: the offsets in the state of the registers that are there, by index.
     """
@@ -55,12 +55,12 @@ class Operands:
         b: IrBuilder,
         kernel: Kernel,
         context: Value,
-        indices: Mapping[str, Value],
+        place: Value,
         in_memory: Collection[int],
         state: Value,
         resident: Mapping[int, int],
     ) -> None:
-        self.b, self.context, self.indices = b, context, indices
+        self.b, self.context, self.place = b, context, place
         self.globals: dict[Variable, int] = {v: Context.GLOBALS + i for i, v in enumerate(kernel.globals)}
         self._state, self._resident = state, resident
         self._stack = {
@@ -151,19 +151,23 @@ class Operands:
             return self.b.int_(symbol.variable.address + symbol.offset)
         return self.b.add(context_word(self.b, self.context, place), self.b.int_(symbol.offset))
 
+    def index(self, name: str) -> Value:
+        """Returns one of `INDICES`, an i32."""
+        return self.b.load("i32", self.b.gep("i32", self.place, self.b.int_(INDICES.index(name))))
+
     def _special(self, name: str) -> Value:
         b = self.b
         base, _, axis = name.removeprefix("%").partition(".")
         if base in ("tid", "ctaid"):
-            return self.indices[f"{base}.{axis}"]
+            return self.index(f"{base}.{axis}")
         if base in ("ntid", "nctaid"):
             first = Context.BLOCK_X if base == "ntid" else Context.GRID_X
             return b.cast("trunc", context_word(b, self.context, first + "xyz".index(axis)), "i32")
-        lane = b.binary("and", self.indices["thread"], b.int_(31, "i32"))
+        lane = b.binary("and", self.index("thread"), b.int_(31, "i32"))
         if base == "laneid":
             return lane
         if base == "warpid":
-            return b.lshr(self.indices["thread"], 5)
+            return b.lshr(self.index("thread"), 5)
         if base == "nwarpid":
             return b.int_(32, "i32")
         if base.startswith("lanemask_"):

@@ -1,6 +1,6 @@
 """Emits the thread function: the instructions of a kernel as LLVM IR.
 
-    i32 @NAME(ptr context, ptr shared, ptr state, i32 thread, i32 tid.x, ..., i32 ctaid.z)
+    i32 @NAME(ptr context, ptr shared, ptr state, ptr place)
 
 returns 0 at the thread's end, -1 after a fault, and the number of the site where the thread waits for others. The
 driver calls it again later. It then restores the registers from the thread's state and continues after the site.
@@ -23,8 +23,6 @@ from xla_backend_gpu.emulator.table.matrix_loads import ROW_WORDS
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.errors import UnimplementedError
 
-INDICES = ("thread", "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
-
 
 def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, name: str) -> IrFunction:
     """Adds the thread function to a module, under a name.
@@ -36,7 +34,7 @@ def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, 
         ("ptr", "noalias", "context"),
         ("ptr", "noalias", "shared"),
         ("ptr", "noalias", "state"),
-        *(("i32", "", name) for name in INDICES),
+        ("ptr", "noalias", "place"),
     ]
     function = IrFunction(name, "i32", parameters, attributes="nounwind")
     _ThreadFunction(IrBuilder(module, function), kernel, layout).emit()
@@ -46,14 +44,12 @@ def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, 
 class _ThreadFunction:
     def __init__(self, b: IrBuilder, kernel: Kernel, layout: StateLayout) -> None:
         self.b, self.kernel, self.layout = b, kernel, layout
-        context, shared, self.state, *indices = b.function.parameters
+        context, shared, self.state, self.place = b.function.parameters
         self.context = context
-        named = dict(zip(INDICES, indices, strict=True))
-        self.thread = named["thread"]
         starts = leaders(kernel)
         self.before = continued(kernel, starts)
         in_memory = kept_in_memory(kernel, set(starts), self.before)
-        self.operands = Operands(b, kernel, context, named, in_memory, self.state, layout.resident or {})
+        self.operands = Operands(b, kernel, context, self.place, in_memory, self.state, layout.resident or {})
         self.fuel = b.alloca("i64") if layout.resident is None else self._state(layout.FUEL)
         self.faults = FaultReports(b)
         if layout.sites:
@@ -80,8 +76,7 @@ class _ThreadFunction:
                 continue  # no branch leads here
             self.position = self.faults.position = position
             self._instruction(instruction)
-        indices = [self.thread, *(self.operands.indices[f"ctaid.{axis}"] for axis in "xyz")]
-        self.faults.emit(self.context, indices)
+        self.faults.emit(self.context, self.place)
 
     def _change_block(self, start: int) -> None:
         """Keeps the known values of registers for blocks that continue the last one, and enters the next block."""
