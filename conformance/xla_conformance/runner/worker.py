@@ -308,6 +308,7 @@ class _Worker:
             self._client.close()
         faulthandler.cancel_dump_traceback_later()
         self.send("closed")
+        gc.freeze()  # so that Python doesn't examine every object once more at its end
 
 
 @contextlib.contextmanager
