@@ -319,12 +319,26 @@ ENTRY main {
 
 def test_a_loop_of_small_kernels_calls_none_of_them(client) -> None:
     executable = client.compile(_SMALL_LOOP, xla.CompileOptions(keep_artifacts=True))
+    assert not re.search(r"define .*@kernel_.* optnone ", str(executable.artifacts()["llvm-unoptimized"]))
     loop = str(executable.artifacts()["llvm"]).split("@loop(ptr")[-1].split("\n}\n")[0]
     assert "call" not in loop.replace("tail call i32 @llvm.", "")
     arguments = np.float32(0.25), np.float32([1, -2, 3])
     expected = xla.evaluate(xla.parse(_SMALL_LOOP), *arguments)
     for result, reference in zip(executable(*arguments), expected, strict=True):
         np.testing.assert_array_equal(result, reference)
+
+
+@pytest.mark.parametrize(
+    ("elements", "function", "is_plain"), [(64, "negate", True), (64, "tanh", False), (600, "negate", False)]
+)
+def test_llvm_leaves_a_kernel_of_little_work_that_runs_once(client, elements, function, is_plain) -> None:
+    """LLVM takes milliseconds to optimize it, and the kernel less than a microsecond to run."""
+    text = f"HloModule m\nENTRY e {{\n  x = f32[{elements}] parameter(0)\n  ROOT y = f32[{elements}] {function}(x)\n}}"
+    executable = client.compile(text, xla.CompileOptions(keep_artifacts=True))
+    (kernel,) = re.findall(r"define void @kernel_0.*", str(executable.artifacts()["llvm-unoptimized"]))
+    assert (" optnone " in kernel) == is_plain
+    x = np.linspace(-3, 3, elements, dtype=np.float32)
+    np.testing.assert_allclose(executable(x)[0], xla.evaluate(xla.parse(text), x)[0], rtol=1e-6)
 
 
 def test_the_addresses_of_arguments_are_loaded_where_they_are_used(client) -> None:

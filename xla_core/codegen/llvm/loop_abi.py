@@ -35,6 +35,7 @@ class LoopAbi(TargetAbi):
         failure_counter: bool = False,
         parallel: ParallelModel | None = None,
     ) -> None:
+        self.is_plain = False
         self.has_short_nans = has_short_nans
         self.triple, self.cpu, self.features = triple, cpu, features
         self.failure_counter = failure_counter
@@ -45,6 +46,12 @@ class LoopAbi(TargetAbi):
         """Returns the same target with kernels that LLVM inlines."""
         other = copy.copy(self)
         other.is_inlined = True
+        return other
+
+    def plain(self) -> LoopAbi:
+        """Returns the same target with kernels that LLVM doesn't optimize, whatever the level."""
+        other = copy.copy(self)
+        other.is_plain = True
         return other
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
@@ -80,11 +87,12 @@ class LoopAbi(TargetAbi):
         del parameters
         if self.is_inlined:
             return "alwaysinline nounwind"
+        plain = " optnone" if self.is_plain else ""
         if not self.vector_width:
-            return "noinline nounwind"
+            return f"noinline nounwind{plain}"
         # Constants that don't fit into registers are spilled; loads of them must not cross cache lines.
         align = f" alignstack({self.vector_width // 8})" if self.vector_width > 128 else ""
-        return f'noinline nounwind{align} "prefer-vector-width"="{self.vector_width}"'
+        return f'noinline nounwind{plain}{align} "prefer-vector-width"="{self.vector_width}"'
 
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1

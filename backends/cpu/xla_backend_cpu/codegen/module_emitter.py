@@ -85,7 +85,8 @@ class ModuleEmitter:
         """With `limits_loops`, loops of unknown length take time from the last word of the table of addresses.
 
         The word is in nanoseconds, by the estimates. When none are left, the entry returns `Status.OUT_OF_TIME`.
-        With `quick`, LLVM doesn't optimize the calls of kernels outside of loops, because each runs once.
+        With `quick`, LLVM optimizes neither the calls of kernels outside of loops nor those of them that have little
+        work, because each runs once.
         """
         self.hlo = hlo
         self.assignment = assignment
@@ -97,7 +98,7 @@ class ModuleEmitter:
         self.time_slot = 0
         self._limits_loops = limits_loops
         self._quick = quick
-        self._kernels = NativeKernels(hlo, assignment, abi, processor, threads, self.module, blas)
+        self._kernels = NativeKernels(hlo, assignment, abi, processor, threads, self.module, blas, quick)
         self._functions: dict[HloComputation, str] = {}
         self._times: dict[HloComputation, float] = {}  # the nanoseconds of one call of each
         self._loop_depths: dict[HloComputation, int] = {}

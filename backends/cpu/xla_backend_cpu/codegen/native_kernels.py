@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from xla_backend_cpu.codegen.blocked_product import ProductEmitter, with_best_rows
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
@@ -31,6 +31,7 @@ _TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fas
 _FEW_ELEMENTS = 8
 _LITTLE_CODE = 48  # simple instructions
 _CODE_OF_FUNCTION = 12
+_LITTLE_WORK = 512  # simple instructions, each counted for each element: about a tenth of a microsecond
 _SCALARS = {ElementType.F32: "float", ElementType.F64: "double"}
 
 
@@ -75,6 +76,7 @@ class NativeKernels:
         threads: int,
         module: IrModule,
         blas: bool,
+        quick: bool,
     ) -> None:
         self.library_calls: Counter[str] = Counter()
         self._assignment = assignment
@@ -82,9 +84,11 @@ class NativeKernels:
         self._processor = processor
         self._threads = threads
         self._blas = blas
+        self._quick = quick
         self._module = module
         self._emitter = KernelEmitter(abi, module)
         self._inliner = KernelEmitter(abi.inlined(), module)
+        self._plain_emitter = KernelEmitter(abi.plain(), module)
         self._keys = StructuralKeys()
         self._costs = HloCostAnalysis(hlo)
         self._kernels: dict[Hashable, NativeKernel] = {}
@@ -99,21 +103,25 @@ class NativeKernels:
     def of(self, instruction: HloInstruction, *, in_loop: bool = False) -> NativeKernel:
         """The kernel of an instruction. Instructions that differ only in the addresses of their buffers share it.
 
-        In a loop, a small one is inlined.
+        In a loop, a small one is inlined. If the code is to be made quickly, LLVM doesn't optimize those of little work
+        that run once.
         """
+        plain = self._quick and not in_loop and has_little_work(instruction)
         in_loop = in_loop and is_small(instruction)
         aliasing = self._aliasing(instruction)
         # A kernel of f(x, x) reads one buffer twice, so it cannot serve f(x, y).
         operands = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
-        key = (self._keys.instruction(instruction), operands, frozenset(aliasing), in_loop)
+        key = (self._keys.instruction(instruction), operands, frozenset(aliasing), in_loop, plain)
         if key not in self._kernels:
-            self._kernels[key] = self._new(instruction, aliasing, in_loop)
+            self._kernels[key] = self._new(instruction, aliasing, in_loop, plain)
         kernel = self._kernels[key]
         if kernel.routine:
             self.library_calls[kernel.routine] += 1
         return kernel
 
-    def _new(self, instruction: HloInstruction, aliasing: set[tuple[int, int]], inlined: bool) -> NativeKernel:
+    def _new(
+        self, instruction: HloInstruction, aliasing: set[tuple[int, int]], inlined: bool, plain: bool
+    ) -> NativeKernel:
         name = self._module.symbol(f"kernel_{len(self._kernels)}_{instruction.opcode}")
         product = self._product(instruction)
         if product is not None:
@@ -136,7 +144,7 @@ class NativeKernels:
         cost = self._costs.instruction(instruction)
         nanoseconds = kernel_nanoseconds(instruction, cost, self._processor)
         undivided = self._threads == 1 or nanoseconds <= self._abi.parallel.kernel_nanoseconds
-        emitter = self._inliner if inlined else self._emitter
+        emitter = self._inliner if inlined else self._plain_emitter if plain else self._emitter
         emitted = emitter.emit(instruction, name, aliasing=aliasing, undivided=undivided or inlined)
         return NativeKernel(
             name,
@@ -220,14 +228,28 @@ class NativeKernels:
 
 def is_small(instruction: HloInstruction) -> bool:
     """Whether a kernel computes few elements by little code, so that calling it takes longer than its work."""
-    is_fusion = instruction.opcode == Opcode.FUSION
-    members = instruction.attribute("calls").instructions if is_fusion else [instruction]
-    root = instruction.attribute("calls").root if is_fusion else instruction
+    elements, code = _elements_and_code(instruction)
+    return elements <= _FEW_ELEMENTS and code <= _LITTLE_CODE and all(map(_is_simple, _members(instruction)))
+
+
+def has_little_work(instruction: HloInstruction) -> bool:
+    """Whether a kernel that runs once takes less time without optimization than LLVM would need to optimize it."""
+    elements, code = _elements_and_code(instruction)
+    return elements * code <= _LITTLE_WORK and all(map(_is_simple, _members(instruction)))
+
+
+def _members(instruction: HloInstruction) -> Sequence[HloInstruction]:
+    return instruction.attribute("calls").instructions if instruction.opcode == Opcode.FUSION else [instruction]
+
+
+def _elements_and_code(instruction: HloInstruction) -> tuple[int, int]:
+    """Returns how many elements a kernel writes, and the number of simple instructions for each of them."""
+    root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
     roots = root.operands if root.opcode == Opcode.TUPLE else [root]
     written = [r.operand(1) if r.opcode == Opcode.DYNAMIC_UPDATE_SLICE else r for r in roots]
     elements = sum(leaf.num_elements for value in written for leaf in value.shape.array_leaves())
-    code = sum(_CODE_OF_FUNCTION if Trait.TRANSCENDENTAL in i.op.traits else 1 for i in members)
-    return elements <= _FEW_ELEMENTS and code <= _LITTLE_CODE and all(map(_is_simple, members))
+    code = sum(_CODE_OF_FUNCTION if Trait.TRANSCENDENTAL in i.op.traits else 1 for i in _members(instruction))
+    return elements, code
 
 
 def _is_simple(instruction: HloInstruction) -> bool:
