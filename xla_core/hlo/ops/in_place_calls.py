@@ -60,7 +60,9 @@ class InPlaceFunction:
 
     def __call__(self, context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
         device = context.environment
-        target, attributes = instruction.attribute("custom_call_target"), call_attributes(instruction)
+        target, attributes = instruction.attribute("custom_call_target"), context.call_sites.get(instruction)
+        if attributes is None:
+            attributes = context.call_sites[instruction] = call_attributes(instruction)
 
         def run(operands: list[np.ndarray], results: list[np.ndarray]) -> None:
             views = [operand.view() for operand in operands]

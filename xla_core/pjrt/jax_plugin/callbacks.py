@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import FailedPreconditionError
-from xla_core.hlo import parse_backend_config, register_custom_call
+from xla_core.hlo import CustomCall, register_in_place_call
 from xla_core.hlo.ops.custom_calls import CALLBACK, PARTITIONED_CALLBACK
 
 _numbers = itertools.count(1)
@@ -158,24 +158,23 @@ def _with_token(sharding: Any) -> Any:
     return SdyArrayList((token, *sharding.shardings))
 
 
-@register_custom_call(PARTITIONED_CALLBACK)
-@register_custom_call(CALLBACK)
-def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
-    config = context.call_sites.get(instruction)
-    if config is None:
-        config = parse_backend_config(instruction.attribute("backend_config"))
-        context.call_sites[instruction] = config
-    number = config["index"]
-    callback = _callbacks.get(number) if config.get("process") == _process else None
+def _run(call: CustomCall) -> None:
+    number = call.attributes["index"]
+    callback = _callbacks.get(number) if call.attributes.get("process") == _process else None
     if callback is None:
         raise FailedPreconditionError(
-            f"the Python function {number} of {instruction.name} is gone",
+            f"the Python function {number} of {call.target} is gone",
             hint="a serialized program can't call Python functions of another process",
         )
-    # without the token; copies, because the function may keep them, and the program reuses its memory
-    arrays = [np.array(value) for value in values if isinstance(value, np.ndarray)]
-    if "device" in config and config["device"] != int(arrays.pop()):
-        results = callback.zeros()
+    # copies, because the function may keep them, and the program reuses its memory
+    arrays = [np.array(operand, order="C") for operand in call.operands]
+    if "device" in call.attributes and call.attributes["device"] != int(arrays.pop()):
+        made = callback.zeros()
     else:
-        results = callback(arrays)
-    return results[0] if len(results) == 1 else tuple(results)
+        made = callback(arrays)
+    for result, array in zip(call.results, made, strict=True):
+        result[...] = array
+
+
+for _target in (CALLBACK, PARTITIONED_CALLBACK):
+    register_in_place_call(_target, _run)
