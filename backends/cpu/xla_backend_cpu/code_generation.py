@@ -46,6 +46,9 @@ optimization and as 100 without it."""
 _SHORT_NANS = ("x86_64", "aarch64", "riscv")
 """The architectures known to have `LoopAbi.has_short_nans`."""
 
+_SLOW_GATHERS = ("znver",)
+"""Processors whose instructions that gather elements take longer than a load of each of them."""
+
 _TARGET_PASSES = (
     "async-to-sync",
     "fft-decomposer",
@@ -78,10 +81,11 @@ def loop_abi(
     """
     is_aarch64 = triple.startswith("aarch64")
     half = "f16c" in features or is_aarch64
+    tuning = ["+prefer-no-gather"] if cpu.startswith(_SLOW_GATHERS) else []
     return LoopAbi(
         triple,
         cpu,
-        ",".join([*(f"+{name}" for name in sorted(features)), *(f"-{name}" for name in sorted(absent))]),
+        ",".join([*(f"+{name}" for name in sorted(features)), *(f"-{name}" for name in sorted(absent)), *tuning]),
         vector_width=8 * Processor.of(features, triple).register_bytes,
         has_fma="fma" in features or is_aarch64,
         native_floats=frozenset({ElementType.F16} if half else ()),

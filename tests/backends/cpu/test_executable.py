@@ -237,6 +237,48 @@ def test_code_has_no_instructions_newer_than_the_flag_allows(monkeypatch) -> Non
     assert "zmm" in assembly()
 
 
+def test_extrema_are_stored_without_masks(monkeypatch) -> None:
+    """A masked store of AVX2 is slow, and a load of what it stores waits long."""
+    program = """HloModule pool
+larger { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b) }
+ENTRY main {
+  x = f32[16,56,56,32] parameter(0)
+  least = f32[] constant(-inf)
+  ROOT y = f32[16,28,28,32] reduce-window(x, least), window={size=1x2x2x1 stride=1x2x2x1}, to_apply=larger
+}"""
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX2")
+    compiled = CpuCompiler().compile(xla.parse(program), xla.CompileOptions(keep_artifacts=True))
+    assert "vmaskmov" not in str(compiled.artifacts()["asm"])
+
+
+@pytest.mark.skipif("avx512f" not in host_features(), reason="LLVM gathers with AVX-512 here")
+@pytest.mark.parametrize(("name", "gathers"), [("znver4", False), ("skylake-avx512", True)])
+def test_code_has_no_gathers_where_they_are_slow(name, gathers) -> None:
+    class Tuned(CpuCompiler):
+        cpu = name
+
+    program = """HloModule argmax
+larger { a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  is_first = pred[] compare(a, b), direction=GE
+  m = f32[] select(is_first, a, b)
+  k = s32[] select(is_first, i, j)
+  ROOT t = (f32[], s32[]) tuple(m, k) }
+ENTRY main {
+  x = f32[1024,1024] parameter(0)
+  i = s32[1024,1024] iota(), iota_dimension=1
+  least = f32[] constant(-inf)
+  zero = s32[] constant(0)
+  ROOT y = (f32[1024], s32[1024]) reduce(x, i, least, zero), dimensions={1}, to_apply=larger
+}"""
+    compiled = Tuned().compile(xla.parse(program), xla.CompileOptions(keep_artifacts=True))
+    assert ("vgather" in str(compiled.artifacts()["asm"])) == gathers
+
+
 def test_code_for_another_machine_calls_no_library_of_this_one():
     class Riscv(CpuCompiler):
         triple = "riscv64-unknown-linux-gnu"

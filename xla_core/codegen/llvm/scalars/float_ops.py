@@ -33,8 +33,9 @@ ARITHMETIC_OPS: dict[Opcode, FloatOp] = {
 FLOAT_OPS: dict[Opcode, FloatOp] = {
     **ARITHMETIC_OPS,
     Opcode.REMAINDER: _remainder,
-    Opcode.MAXIMUM: lambda m, x, y: m.target_or_intrinsic(Opcode.MAXIMUM, x, y),
-    Opcode.MINIMUM: lambda m, x, y: m.target_or_intrinsic(Opcode.MINIMUM, x, y),
+    # LLVM tests the first operand for NaN. Of a reduction the second one is the element, which is there early.
+    Opcode.MAXIMUM: lambda m, x, y: m.target_or_intrinsic(Opcode.MAXIMUM, y, x),
+    Opcode.MINIMUM: lambda m, x, y: m.target_or_intrinsic(Opcode.MINIMUM, y, x),
     Opcode.NEGATE: lambda m, x: m.b.fneg(x),
     Opcode.ABS: lambda m, x: m.b.intrinsic("fabs", x),
     Opcode.FLOOR: lambda m, x: m.b.intrinsic(Opcode.FLOOR, x),
