@@ -130,13 +130,13 @@ def _spread(d: Drawing) -> Value | None:
 def _sliced_at(d: Drawing) -> Value | None:
     """A dynamic slice, whose places may be beyond either end."""
     value = d.array()
-    sizes = [d.number(1, n + 1) for n in value.dimensions]
+    sizes = [d.number(min(n, 1), n + 1) for n in value.dimensions]
     return value.at(*(d.scalar() for _ in sizes), sizes=sizes)
 
 
 def _updated_at(d: Drawing) -> Value | None:
     value = d.array()
-    sizes = tuple(d.number(1, n + 1) for n in value.dimensions)
+    sizes = tuple(d.number(min(n, 1), n + 1) for n in value.dimensions)
     shape = value.shape.with_dimensions(sizes)
     update = d.pick(lambda v: v.shape == shape)
     if update is None:
