@@ -50,3 +50,8 @@ def body(
     parameters = [computation.parameter(i, Shape(t)) for i, t in enumerate(element_types)]
     computation.set_root(build_root(computation, *parameters))
     return computation
+
+
+def bounds(t: ElementType) -> tuple[int, int]:
+    """The smallest and the largest integer of a type."""
+    return (-(1 << (t.bit_width - 1)), (1 << (t.bit_width - 1)) - 1) if t.is_signed else (0, (1 << t.bit_width) - 1)

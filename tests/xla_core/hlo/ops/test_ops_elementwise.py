@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 
 import ml_dtypes
@@ -12,19 +11,14 @@ import scipy.special
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.xla_core.hlo.ops.ops_testing import run
-from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import ElementType, Shape
+from tests.xla_core.hlo.ops.ops_testing import bounds, run
+from xla_core.hlo import ElementType
 
 FLOATS = [t for t in ElementType if t.is_array and t.is_floating]
 pytestmark = pytest.mark.filterwarnings("ignore:(overflow|invalid value):RuntimeWarning")
 
 INTEGERS = [t for t in ElementType if t.is_array and t.is_integral]
 NAN, INF = float("nan"), float("inf")
-
-
-def bounds(t: ElementType) -> tuple[int, int]:
-    return (-(1 << (t.bit_width - 1)), (1 << (t.bit_width - 1)) - 1) if t.is_signed else (0, (1 << t.bit_width) - 1)
 
 
 def wrapped(value: int, t: ElementType) -> int:
@@ -328,218 +322,11 @@ def test_partial_order() -> None:
         np.testing.assert_array_equal(run("compare", a, b, direction=direction), np.array(values, bool))
 
 
-# -- complex -------------------------------------------------------------------------------------------------------
-
-COMPLEX = {
-    "exponential": cmath.exp,
-    "log": cmath.log,
-    "sqrt": cmath.sqrt,
-    "sine": cmath.sin,
-    "cosine": cmath.cos,
-    "tan": cmath.tan,
-    "tanh": cmath.tanh,
-    "acos": cmath.acos,
-    "asin": cmath.asin,
-    "atan": cmath.atan,
-    "acosh": cmath.acosh,
-    "asinh": cmath.asinh,
-    "atanh": cmath.atanh,
-    "cosh": cmath.cosh,
-    "sinh": cmath.sinh,
-    "rsqrt": lambda z: 1 / cmath.sqrt(z),
-    "cbrt": lambda z: cmath.exp(cmath.log(z) / 3),
-    "logistic": lambda z: 1 / (1 + cmath.exp(-z)),
-}
-
-
-@pytest.mark.parametrize("opcode", COMPLEX)
-@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-def test_functions_of_complex(opcode: str, dtype: type) -> None:
-    rng = np.random.default_rng(11)
-    z = (rng.normal(size=200) * 3 + 1j * rng.normal(size=200) * 3).astype(dtype)
-    # Both sides of the branch cuts, which the sign of zero tells apart.
-    z[:6] = [complex(-2, 0.0), complex(-2, -0.0), complex(2, 0.0), complex(2, -0.0), complex(0.0, 3), complex(-0.0, -3)]
-    expected = np.array([COMPLEX[opcode](complex(v)) for v in z])
-    np.testing.assert_allclose(run(opcode, z), expected, rtol=3e-7 if dtype == np.complex64 else 2e-15)
-
-
-def test_complex_near_zero() -> None:
-    mpmath = pytest.importorskip("mpmath")
-    z = np.array([1e-9 + 2e-9j, -3e-12 + 1e-5j, 1e-20j, 0.3 - 0.2j, -0.5 + 1e-8j, 2 + 3j])
-    with mpmath.workprec(200):
-        expm1 = np.array([complex(mpmath.exp(mpmath.mpc(v)) - 1) for v in z])
-        log1p = np.array([complex(mpmath.log(1 + mpmath.mpc(v))) for v in z])
-    for opcode, expected in (("exponential-minus-one", expm1), ("log-plus-one", log1p)):
-        result = run(opcode, z)
-        np.testing.assert_allclose(result.real, expected.real, rtol=1e-14, atol=1e-300)
-        np.testing.assert_allclose(result.imag, expected.imag, rtol=1e-14, atol=1e-300)
-
-
-def test_complex_arithmetic() -> None:
-    rng = np.random.default_rng(2)
-    a, b = ((rng.normal(size=50) + 1j * rng.normal(size=50)).astype(np.complex64) for _ in range(2))
-    wide_a, wide_b = a.astype(np.complex128), b.astype(np.complex128)
-    product = run("multiply", a, b)  # one product of each part is rounded, the other only with the sum
-    np.testing.assert_array_equal(product.real, (wide_a.real * b.real - a.imag * b.imag).astype(np.float32))
-    np.testing.assert_array_equal(product.imag, (wide_a.imag * b.real + a.real * b.imag).astype(np.float32))
-    np.testing.assert_allclose(product, wide_a * wide_b, rtol=1e-6)
-    np.testing.assert_array_equal(run("divide", a, b), (wide_a / wide_b).astype(np.complex64))
-    np.testing.assert_allclose(run("power", a, b), wide_a**wide_b, rtol=1e-6)
-    np.testing.assert_array_equal(run("abs", a), np.abs(wide_a).astype(np.float32))
-    np.testing.assert_array_equal(run("real", a), a.real)
-    np.testing.assert_array_equal(run("imag", a), a.imag)
-    np.testing.assert_array_equal(run("complex", a.real, a.imag), a)
-    np.testing.assert_allclose(run("sign", a), wide_a / np.abs(wide_a), rtol=1e-6)
-    np.testing.assert_array_equal(run("compare", a, a, direction="EQ"), np.ones(50, bool))
-
-
-def test_complex_division_by_zero_and_infinity() -> None:
-    a = np.array([1 + 2j, 1 + 1j, complex(INF, 1), 0j])
-    b = np.array([0j, complex(INF, INF), 1 + 1j, 0j])
-    result = run("divide", a, b)
-    assert np.isinf(result[0].real)
-    assert np.isinf(result[0].imag)
-    assert result[1] == 0
-    assert np.isinf(result[2].real)
-    assert np.isnan(result[3].real)
-
-
-# -- conversions ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("source", [ElementType.F32, ElementType.F64, ElementType.BF16, ElementType.F16], ids=str)
-@pytest.mark.parametrize("target", INTEGERS, ids=str)
-def test_float_to_integer_saturates(source: ElementType, target: ElementType) -> None:
-    values = [0.0, -0.7, 0.7, 1.9, -1.9, 3.0, 100.0, -100.0, 3e4, 1e9, -1e9, 1e18, 1e19, 1e30, -1e30, INF, -INF, NAN]
-    x = np.array(values).astype(source.dtype)
-    low, high = bounds(target)
-    expected = []
-    for v in x.astype(np.float64):
-        expected.append(0 if math.isnan(v) else high if v >= high else low if v <= low else int(v))
-    result = run("convert", x, shape=Shape.array(target, x.shape))
-    assert [int(v) for v in result] == expected
-
-
-def test_integer_to_float_rounds_once() -> None:
-    """Integers at and just above a tie of bf16. A conversion through float64 would round them to the tie."""
-    tie = (1 << 62) + (1 << 54)
-    x = np.array([tie, tie + 1, -tie, -tie - 1, 5], np.int64)
-    result = run("convert", x, shape=Shape.array(ElementType.BF16, x.shape)).astype(np.float64)
-    up = float((1 << 62) + (1 << 55))
-    np.testing.assert_array_equal(result, [2.0**62, up, -(2.0**62), -up, 5])
-
-
-@pytest.mark.parametrize("target", FLOATS, ids=str)
-def test_small_integers_to_float(target: ElementType) -> None:
-    x = np.array([1, 2, 4], np.int8)
-    result = run("convert", x, shape=Shape.array(target, x.shape))
-    assert result.dtype == target.dtype
-    np.testing.assert_array_equal(result.astype(np.float64), [1, 2, 4])
-
-
-def test_convert_between_floats_rounds_once() -> None:
-    """1 + 2^-8 + 2^-40 is just above a tie of bf16 that float32 cannot tell from it."""
-    x = np.array([1 + 2**-8 + 2**-40, 1 + 2**-8, 1 + 3 * 2**-8, -(1 + 2**-8 + 2**-40)])
-    result = run("convert", x, shape=Shape.array(ElementType.BF16, x.shape))
-    np.testing.assert_array_equal(result.astype(np.float64), [1 + 2**-7, 1, 1 + 2**-6, -(1 + 2**-7)])
-
-
-def test_convert_others() -> None:
-    x = np.array([0.0, -0.0, NAN, 2.0], np.float32)
-    np.testing.assert_array_equal(run("convert", x, shape=Shape.array(ElementType.PRED, (4,))), [0, 0, 1, 1])
-    z = np.array([1 + 2j, -3.5 + 0j], np.complex64)
-    np.testing.assert_array_equal(run("convert", z, shape=Shape.array(ElementType.F32, (2,))), [1, -3.5])
-    np.testing.assert_array_equal(run("convert", x[3:], shape=Shape.array(ElementType.C64, (1,))), [2 + 0j])
-    big = np.array([300, -1, 128], np.int32)
-    np.testing.assert_array_equal(run("convert", big, shape=Shape.array(ElementType.S8, (3,))), [44, -1, -128])
-    np.testing.assert_array_equal(run("convert", big, shape=Shape.array(ElementType.U4, (3,))).astype(int), [12, 15, 0])
-
-
-@pytest.mark.parametrize("source", [t for t in ElementType if t.is_array and not t.is_complex], ids=str)
-@pytest.mark.parametrize("width", [4, 8, 16, 32, 64])
-def test_bitcast_convert_there_and_back(source: ElementType, width: int) -> None:
-    if source is ElementType.PRED or (max(width, source.bit_width) % min(width, source.bit_width)):
-        pytest.skip("no whole number of elements")
-    target = ElementType(f"u{width}")
-    ratio = max(1, width // source.bit_width)
-    raw = np.random.default_rng(4).integers(
-        0, 1 << min(source.bit_width, 8), (3, ratio * source.dtype.itemsize), np.uint8
-    )
-    x = raw.astype(source.dtype) if source.bit_width < 8 and source.is_integral else raw.view(source.dtype)
-    if width > source.bit_width:
-        shape: tuple[int, ...] = (3,)
-    elif width == source.bit_width:
-        shape = x.shape
-    else:
-        shape = (*x.shape, source.bit_width // width)
-    there = run("bitcast-convert", x, shape=Shape.array(target, shape))
-    assert there.shape == shape
-    back = run("bitcast-convert", there, shape=Shape.of(x))
-    assert back.tobytes() == x.tobytes()
-
-
-def test_bitcast_convert_to_a_width_that_does_not_divide_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="32 and 6 bits each"):
-        run("bitcast-convert", np.zeros(3, np.int32), shape=Shape.array(ElementType.F6E3M2FN, (3, 5)))
-
-
-def test_bitcast_convert_is_little_endian() -> None:
-    x = np.array([0x12345678], np.uint32)
-    octets = run("bitcast-convert", x, shape=Shape.array(ElementType.U8, (1, 4)))
-    np.testing.assert_array_equal(octets, [[0x78, 0x56, 0x34, 0x12]])
-    nibbles = run("bitcast-convert", octets[0, :1], shape=Shape.array(ElementType.U4, (1, 2)))
-    np.testing.assert_array_equal(nibbles.astype(int), [[8, 7]])
-
-
-@pytest.mark.parametrize(
-    ("exponent", "mantissa", "dtype"),
-    [(5, 10, np.float16), (8, 7, ml_dtypes.bfloat16), (5, 2, ml_dtypes.float8_e5m2)],
-)
-def test_reduce_precision_is_rounding_to_the_format(exponent: int, mantissa: int, dtype: type) -> None:
-    rng = np.random.default_rng(9)
-    x = np.concatenate([rng.normal(size=300) * 10.0 ** rng.integers(-3, 8, 300), [0.0, -0.0, INF, -INF, NAN]])
-    x = x.astype(np.float32)
-    with np.errstate(over="ignore"):
-        expected = x.astype(dtype).astype(np.float32)
-    smallest = float(ml_dtypes.finfo(dtype).smallest_normal)
-    expected = np.where(np.abs(x) < smallest, np.copysign(np.float32(0), x), expected) if exponent < 8 else expected
-    result = run("reduce-precision", x, exponent_bits=exponent, mantissa_bits=mantissa)
-    near = (np.abs(x) < smallest) & (np.abs(x) > smallest * 0.99)  # may round up to the smallest normal number
-    np.testing.assert_array_equal(result[~near], expected[~near])
-
-
-@pytest.mark.parametrize("dtype", [ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3, ml_dtypes.float8_e3m4])
-def test_reduce_precision_of_small_floats(dtype: type) -> None:
-    x = np.arange(256, dtype=np.uint8).view(dtype)
-    wide = x.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        mantissa, exponent = np.frexp(wide)
-        expected = np.ldexp(np.round(mantissa * 4) / 4, exponent)  # one bit of mantissa: 0.10 or 0.11
-    result = run("reduce-precision", x, exponent_bits=8, mantissa_bits=1)
-    np.testing.assert_array_equal(result.astype(np.float64), expected.astype(dtype).astype(np.float64))
-
-
 def test_power_of_negative_bases_and_large_even_exponents() -> None:
     """The C library's function of long double computes -inf to the power -2^63 as infinity."""
     base = np.array([-np.inf, -np.inf, -2.0, -2.0, -0.5, -1.0])
     exponent = np.array([-(2.0**63), 2.0**63, -(2.0**63), 2.0**63, 2.0**63, 2.0**63])
     np.testing.assert_array_equal(run("power", base, exponent), [0, np.inf, 0, np.inf, 0, 1])
-
-
-def test_stochastic_convert() -> None:
-    x = np.array([2.25, -2.25, 1e9, NAN, 3.0], np.float32)
-    low = np.zeros(5, np.uint32)
-    high = np.full(5, 0xFFFFFFFF, np.uint32)
-    s8 = Shape.array(ElementType.S8, (5,))
-    np.testing.assert_array_equal(run("stochastic-convert", x, low, shape=s8), [3, -3, 127, 0, 3])
-    np.testing.assert_array_equal(run("stochastic-convert", x, high, shape=s8), [2, -2, 127, 0, 3])
-
-
-def test_stochastic_convert_compares_all_random_bits() -> None:
-    x, random = np.full(3, 0.5), np.array([2**63 - 1, 2**63, 2**63 + 1], np.uint64)
-    np.testing.assert_array_equal(
-        run("stochastic-convert", x, random, shape=Shape.array(ElementType.S8, (3,))), [1, 0, 0]
-    )
 
 
 @settings(max_examples=40, deadline=None)
