@@ -141,7 +141,7 @@ def test_every_op_has_a_domain_or_a_reason() -> None:
 def test_reasons_name_ops_and_attributes() -> None:
     for opcode, attribute, value in NO_VALUE:
         op = next(op for name, op in OPS.items() if name.value == opcode)
-        assert attribute in {*op.attributes, "type", "size", "operands"}, (opcode, attribute, value)
+        assert attribute in {*op.attributes, "type", "size", "place", "operands"}, (opcode, attribute, value)
         assert attribute != "type" or ElementType(value).is_array
     assert set(LARGEST_SIZE) <= set(OPS)
 
