@@ -195,10 +195,15 @@ class HloDataflowAnalysis:
             self.edges.append(AliasEdge(EdgeKind.IN_PLACE, source, target, call, leaf, call.parent, depth, operand))
 
     def _keep_operands(self, start: HloInstruction, operands: list[list[HloValue]]) -> None:
-        """Forwards the operands of a start op to the leaves of its result, so that they live until the done op."""
+        """Forwards the operands of a start op to the leaves of its result, so that they live until the done op.
+
+        The result has a token or a context of its own: that of a `send` is (data, context, token).
+        """
+        assert start.op.operands_at is not None
+        first = start.shape.leaf_number(start.op.operands_at)
+        count = start.shape.subshape(start.op.operands_at).leaf_count
         passed = [value for operand in operands for value in operand]
-        first = start.shape.leaf_number(start.op.operands_at or ())
-        self._positions[start][first : first + len(passed)] = passed
+        self._positions[start][first : first + count] = passed[:count]
 
     # -- small parts ---------------------------------------------------------------------------------------------------
 

@@ -334,3 +334,20 @@ def test_calls_in_nested_control_flow_go_on_where_they_were(client):
     (result,) = client.compile(text)(np.float32(0.5))
     np.testing.assert_allclose(np.asarray(result), value, rtol=1e-5)
     np.testing.assert_allclose(seen, expected, rtol=1e-5)
+
+
+def test_what_is_sent_keeps_its_value(client):
+    module = xla.parse("""HloModule m
+ENTRY e {
+  x = s32[4] parameter(0)
+  y = s32[4] negate(x)
+  before = token[] after-all()
+  sent = (s32[4], u32[], token[]) send(y, before), channel_id=1
+  after = token[] send-done(sent), channel_id=1
+  begun = (s32[4], u32[], token[]) recv(after), channel_id=1
+  done = (s32[4], token[]) recv-done(begun), channel_id=1
+  z = s32[4] get-tuple-element(done), index=0
+  ROOT sum = s32[] dot(y, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+}""")
+    (result,) = client.compile(module)(np.array([7, 1, 2, 3], np.int32))
+    assert np.asarray(result) == 63

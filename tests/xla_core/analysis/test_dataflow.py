@@ -78,6 +78,22 @@ def test_tuples_and_bitcasts_pass_values_on():
     assert analysis.value(root, (0, 1)) is analysis.value(loop, (2,))
 
 
+def test_a_started_op_keeps_its_operands_but_has_its_own_context():
+    module = parse_hlo("""HloModule m
+ENTRY e {
+  x = f32[8] parameter(0)
+  before = token[] after-all()
+  sent = (f32[8], u32[], token[]) send(x, before), channel_id=1
+  ROOT after = token[] send-done(sent), channel_id=1
+}""")
+    analysis = HloDataflowAnalysis(module)
+    x, before, sent, _ = module.entry.instructions
+    values = analysis.leaves(sent)
+    assert values[0] is analysis.value(x)
+    assert all(value.instruction is sent for value in values[1:])
+    assert analysis.value(before) not in values
+
+
 def test_deep_nesting_is_an_error():
     text = ["HloModule m", "c0 {\n p = f32[] parameter(0)\n ROOT n = f32[] negate(p)\n}"]
     text += [f"c{k} {{\n p = f32[] parameter(0)\n ROOT n = f32[] call(p), to_apply=c{k - 1}\n}}" for k in range(1, 400)]
