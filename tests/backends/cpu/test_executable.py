@@ -383,6 +383,20 @@ def test_llvm_leaves_a_kernel_of_little_work_that_runs_once(client, elements, fu
     np.testing.assert_allclose(executable(x)[0], xla.evaluate(xla.parse(text), x)[0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("donate", [(), (0,)], ids=["copied", "donated"])
+def test_a_kernel_that_copies_around_its_update_is_optimized(client, donate) -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[100000] parameter(0)
+  i = s32[] parameter(1)
+  cell = f32[1] parameter(2)
+  ROOT y = f32[100000] dynamic-update-slice(x, cell, i)
+}"""
+    executable = client.compile(text, xla.CompileOptions(keep_artifacts=True, donate=donate))
+    (kernel,) = re.findall(r"define void @kernel_0.*", str(executable.artifacts()["llvm-unoptimized"]))
+    assert (" optnone " in kernel) == bool(donate)
+
+
 def test_the_addresses_of_arguments_are_loaded_where_they_are_used(client) -> None:
     """LLVM's register allocation takes quadratic time for thousands of values that live through a function."""
     count = 200

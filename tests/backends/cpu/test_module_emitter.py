@@ -163,9 +163,17 @@ ENTRY main {{
 
 
 @pytest.mark.parametrize(
-    ("root", "expected"), [("written", True), ("(written, cell)", True), ("(written, twice)", False), ("twice", False)]
+    ("root", "in_place", "expected"),
+    [
+        ("written", {0}, True),
+        ("written", {}, False),
+        ("(written, cell)", {0}, True),
+        ("(cell, written)", {0}, False),
+        ("(written, twice)", {0}, False),
+        ("twice", {0}, False),
+    ],
 )
-def test_kernels_are_small_by_the_elements_that_they_write(root: str, expected: bool) -> None:
+def test_kernels_are_small_by_the_elements_that_they_write(root: str, in_place: set[int], expected: bool) -> None:
     """Of an array that is updated in place, these are the elements of the update."""
     names = {"written": "f32[100000]", "cell": "f32[1]", "twice": "f32[100000]"}
     shape = f"({', '.join(names[n] for n in root[1:-1].split(', '))})" if root[0] == "(" else names[root]
@@ -186,7 +194,7 @@ ENTRY e {{
   ROOT f = {shape} fusion(x, cell, i), kind=kLoop, calls=fused
 }}
 """)
-    assert is_small(module.entry.root) == expected
+    assert is_small(module.entry.root, lambda instruction: in_place) == expected
 
 
 @pytest.mark.parametrize(

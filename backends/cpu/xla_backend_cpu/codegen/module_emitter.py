@@ -161,7 +161,8 @@ class ModuleEmitter:
         self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction], is_interrupted: bool
     ) -> FunctionCode:
         # noimplicitfloat keeps LLVM from vectorizing the stores of kernel arguments, which would take quadratic time.
-        has_few_calls = self._in_loop and sum(1 for i in order if not is_small(i)) <= _FEW_CALLS
+        in_place = self._kernels.in_place
+        has_few_calls = self._in_loop and sum(1 for i in order if not is_small(i, in_place)) <= _FEW_CALLS
         attributes = "nounwind" if has_few_calls else "noimplicitfloat nounwind"
         is_plain = self._quick and not self._in_loop
         attributes += " noinline" if is_plain or not inlined else ""

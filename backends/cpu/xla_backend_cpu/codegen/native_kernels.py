@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 
 from xla_backend_cpu.codegen.blocked_product import ProductEmitter, with_best_rows
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
@@ -33,6 +33,9 @@ _LITTLE_CODE = 48  # simple instructions
 _CODE_OF_FUNCTION = 12
 _LITTLE_WORK = 512  # simple instructions, each counted for each element: about a tenth of a microsecond
 _SCALARS = {ElementType.F32: "float", ElementType.F64: "double"}
+
+InPlace = Callable[[HloInstruction], Container[int]]
+"""See `NativeKernels.in_place`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -106,8 +109,8 @@ class NativeKernels:
         In a loop, a small one is inlined. If the code is to be made quickly, LLVM doesn't optimize those of little work
         that run once.
         """
-        plain = self._quick and not in_loop and has_little_work(instruction)
-        in_loop = in_loop and is_small(instruction)
+        plain = self._quick and not in_loop and has_little_work(instruction, self.in_place)
+        in_loop = in_loop and is_small(instruction, self.in_place)
         aliasing = self._aliasing(instruction)
         # A kernel of f(x, x) reads one buffer twice, so it cannot serve f(x, y).
         operands = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
@@ -217,6 +220,10 @@ class NativeKernels:
         """Estimates the time in which one core reads as many bytes as a result has, and writes it."""
         return memory_nanoseconds(2 * instruction.shape.byte_size, self._processor)
 
+    def in_place(self, instruction: HloInstruction) -> set[int]:
+        """The numbers of an instruction's results that are in the memory of an operand."""
+        return {result for result, _ in self._aliasing(instruction)}
+
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """The pairs (leaf of the result, leaf of the operands) whose buffers overlap."""
         results = self._assignment.leaf_slices(instruction)
@@ -226,15 +233,15 @@ class NativeKernels:
         }
 
 
-def is_small(instruction: HloInstruction) -> bool:
+def is_small(instruction: HloInstruction, in_place: InPlace) -> bool:
     """Whether a kernel computes few elements by little code, so that calling it takes longer than its work."""
-    elements, code = _elements_and_code(instruction)
+    elements, code = _elements_and_code(instruction, in_place)
     return elements <= _FEW_ELEMENTS and code <= _LITTLE_CODE and all(map(_is_simple, _members(instruction)))
 
 
-def has_little_work(instruction: HloInstruction) -> bool:
+def has_little_work(instruction: HloInstruction, in_place: InPlace) -> bool:
     """Whether a kernel that runs once takes less time without optimization than LLVM would need to optimize it."""
-    elements, code = _elements_and_code(instruction)
+    elements, code = _elements_and_code(instruction, in_place)
     return elements * code <= _LITTLE_WORK and all(map(_is_simple, _members(instruction)))
 
 
@@ -242,11 +249,17 @@ def _members(instruction: HloInstruction) -> Sequence[HloInstruction]:
     return instruction.attribute("calls").instructions if instruction.opcode == Opcode.FUSION else [instruction]
 
 
-def _elements_and_code(instruction: HloInstruction) -> tuple[int, int]:
-    """Returns how many elements a kernel writes, and the number of simple instructions for each of them."""
+def _elements_and_code(instruction: HloInstruction, in_place: InPlace) -> tuple[int, int]:
+    """Returns how many elements a kernel writes, and the number of simple instructions for each of them.
+
+    An update in place writes the elements of the update; another one also copies those around it.
+    """
     root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
     roots = root.operands if root.opcode == Opcode.TUPLE else [root]
-    written = [r.operand(1) if r.opcode == Opcode.DYNAMIC_UPDATE_SLICE else r for r in roots]
+    written = [
+        r.operand(1) if r.opcode == Opcode.DYNAMIC_UPDATE_SLICE and number in in_place(instruction) else r
+        for number, r in enumerate(roots)
+    ]
     elements = sum(leaf.num_elements for value in written for leaf in value.shape.array_leaves())
     code = sum(_CODE_OF_FUNCTION if Trait.TRANSCENDENTAL in i.op.traits else 1 for i in _members(instruction))
     return elements, code
