@@ -39,10 +39,12 @@ def _behind_a_failure(subject: Subject, open_client: OpenClient) -> Iterator[Non
     stream = subject.executor.create_stream()
     stream.host_callback(fail())
     stream.synchronize()
-    yield
-    stream.recover()
-    stream.synchronize()
-    stream.close()
+    try:
+        yield
+    finally:
+        stream.recover()
+        stream.synchronize()
+        stream.close()
 
 
 @contextlib.contextmanager
@@ -72,9 +74,11 @@ def _after_other_programs(subject: Subject, open_client: OpenClient) -> Iterator
 @contextlib.contextmanager
 def _with_more_memory_in_use(subject: Subject, open_client: OpenClient) -> Iterator[None]:
     blocks = [allocated(subject.executor, size) for size in (1, BYTES, 1 << 20)]
-    yield
-    for block in blocks:
-        subject.executor.deallocate(block)
+    try:
+        yield
+    finally:
+        for block in blocks:
+            subject.executor.deallocate(block)
 
 
 @contextlib.contextmanager
@@ -91,8 +95,7 @@ def _after_a_second_client(subject: Subject, open_client: OpenClient) -> Iterato
 
 
 @contextlib.contextmanager
-def _with_a_full_queue(subject: Subject, open_client: OpenClient) -> Iterator[None]:
-    """Work of many kinds was enqueued, and is done."""
+def _after_much_work(subject: Subject, open_client: OpenClient) -> Iterator[None]:
     for value in range(50):
         subject.stream.memset(subject.memory, value)
         subject.stream.memcpy_d2d(subject.other_memory, subject.memory)
@@ -117,7 +120,7 @@ STATES: Mapping[str, State] = {
     "after a wrong program": _after_a_wrong_program,
     "after other programs": _after_other_programs,
     "after a run": _after_a_run,
-    "after much work": _with_a_full_queue,
+    "after much work": _after_much_work,
     "with more memory in use": _with_more_memory_in_use,
     "beside a second client": _beside_a_second_client,
     "after a second client was closed": _after_a_second_client,

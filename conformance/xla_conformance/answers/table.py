@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -274,20 +273,13 @@ _EXECUTOR: Mapping[str, Answer] = {
 _DESCRIPTION_HOLDS: Mapping[str, tuple[type | tuple[type, ...], Holds]] = {
     "name": (str, _NOT_EMPTY),
     "vendor": (str, {}),
-    "memory_bytes": (int, {"It has memory.": lambda _, size: size > BYTES}),
+    "memory_bytes": (int, {"It has memory, or 0 says that it isn't known.": lambda _, size: size == 0 or size > BYTES}),
     "memory_bandwidth": ((int, float), _NOT_NEGATIVE),
     "core_count": (int, {"It has a core.": lambda _, count: count >= 1}),
     "clock_hz": ((int, float), _NOT_NEGATIVE),
     "vector_bytes": (int, _NOT_NEGATIVE),
     "lanes": (int, {"It has a lane.": lambda _, count: count >= 1}),
-    "caches": (
-        tuple,
-        {
-            "Each level is larger than the one before.": lambda _, caches: all(
-                one.size_bytes <= other.size_bytes for one, other in itertools.pairwise(caches)
-            ),
-        },
-    ),
+    "caches": (tuple, {}),
     "scratch_bytes": (int, _NOT_NEGATIVE),
     "peak_flops": (
         Mapping,
