@@ -1,4 +1,4 @@
-"""Comparison of the bits of arrays."""
+"""Comparison of arrays by their bits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from xla_conformance.failures import Failure, snapshot
 from xla_conformance.wording import counted, wrong_of
-from xla_core.hlo import ElementType, HloModule
+from xla_core.hlo import ElementType, HloModule, Tolerance, compare_arrays
 
 FRESH_BYTE = 0xA7
 """Fills memory before a kernel runs, so that elements which it doesn't write are recognized."""
@@ -22,11 +22,17 @@ def require_bits(
     promise: str,
     module: HloModule | str = "",
     arguments: Sequence[np.ndarray] = (),
+    tolerances: Sequence[Tolerance | None] = (),
 ) -> None:
-    """Raises Failure unless each result has the type, the shape and the bits of the expected one."""
+    """Raises Failure unless each result has the type, the shape and the bits of the expected one.
+
+    A result that has one of `tolerances` need not have the bits, but be within it.
+    """
     results = snapshot(results)
 
-    def wrong(what: str, number: int = 0, index: Sequence[int] | None = None, first: str = "") -> Failure:
+    def wrong(
+        what: str, number: int = 0, index: Sequence[int] | None = None, first: str = "", ulp: float | None = None
+    ) -> Failure:
         return Failure(
             " ".join(filter(None, (first, sentence, what))),
             promise=promise,
@@ -36,6 +42,7 @@ def require_bits(
             expected=expected,
             number=number,
             index=index,
+            ulp=ulp,
         )
 
     if len(results) != len(expected):
@@ -45,6 +52,13 @@ def require_bits(
             raise wrong(
                 f"Result {number} is {got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}.", number
             )
+        tolerance = tolerances[number] if tolerances else None
+        if tolerance is not None:
+            found = compare_arrays(got, wanted, tolerance)
+            if not found.equal:
+                many = f"{wrong_of(found.wrong, found.elements, 'element')}."
+                raise wrong(many, number, found.index, ulp=found.max_ulp)
+            continue
         different = ~same_bits(got, wanted)
         if different.any():
             index = np.argwhere(different)[0]

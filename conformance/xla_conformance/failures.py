@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_conformance.wording import wrong_of
-from xla_core.hlo import HloModule, Tolerance, compare_arrays
+from xla_core.hlo import HloModule
 
 
 class Failure(AssertionError):
@@ -99,42 +98,3 @@ def _element(arrays: Sequence[np.ndarray], number: int, index: Sequence[int] | N
     if kind in "iu" or (kind == "b" and data in (b"\0", b"\1")):
         return str(element)
     return f"{element} (0x{data[::-1].hex()})"
-
-
-def require_equal(
-    sentence: str,
-    results: Sequence[np.ndarray],
-    expected: Sequence[np.ndarray],
-    *,
-    promise: str,
-    module: HloModule | str = "",
-    arguments: Sequence[np.ndarray] = (),
-    tolerances: Sequence[Tolerance | None] = (),
-) -> None:
-    """Raises Failure unless the device's results are the expected ones, within tolerances if there are any."""
-    results = snapshot(results)
-
-    def wrong(what: str, number: int = 0, index: Sequence[int] | None = None, ulp: float | None = None) -> Failure:
-        return Failure(
-            f"{sentence} {what}".rstrip(),
-            promise=promise,
-            module=module,
-            arguments=arguments,
-            results=results,
-            expected=expected,
-            number=number,
-            index=index,
-            ulp=ulp,
-        )
-
-    if len(results) != len(expected):
-        raise wrong(f"There are {len(results)} results, {len(expected)} are expected.")
-    for number, (got, wanted) in enumerate(zip(results, expected, strict=True)):
-        if got.dtype != wanted.dtype or got.shape != wanted.shape:
-            raise wrong(
-                f"Result {number} is {got.dtype}{list(got.shape)}, expected {wanted.dtype}{list(wanted.shape)}.", number
-            )
-        difference = compare_arrays(got, wanted, tolerances[number] if tolerances else None)
-        if not difference.equal:
-            many = f"{wrong_of(difference.wrong, difference.elements, 'element')}."
-            raise wrong(many, number, difference.index, difference.max_ulp)

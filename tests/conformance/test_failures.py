@@ -9,8 +9,10 @@ import pytest
 from xla_conformance.bits import require_bits
 from xla_conformance.device.arrays import require_same_bits
 from xla_conformance.device.patterns import require_bytes
-from xla_conformance.failures import Failure, require_equal
+from xla_conformance.failures import Failure
 from xla_conformance.ops.comparison import Expected, check
+
+from xla_core.hlo import Tolerance
 
 MODULE = "HloModule m\n\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x)\n}\n"
 
@@ -31,30 +33,38 @@ def test_a_wrong_element_is_shown_with_its_operands() -> None:
 
 def test_a_wrong_type_has_no_element() -> None:
     with pytest.raises(Failure) as caught:
-        require_equal("negate is wrong.", [np.zeros(2)], [np.zeros(3)], promise="")
-    assert str(caught.value) == "negate is wrong. Result 0 is float64[2], expected float64[3]."
+        require_bits("negate is wrong.", [np.zeros(2)], [np.zeros(3)], promise="")
+    assert str(caught.value) == "negate is wrong. Result 0 is float64[2], not float64[3]."
     assert caught.value.operands == []
 
 
 def test_results_that_are_missing() -> None:
     with pytest.raises(Failure, match="There are 0 results, 1 are expected"):
-        require_equal("negate is wrong.", [], [np.zeros(3)], promise="")
+        require_bits("negate is wrong.", [], [np.zeros(3)], promise="")
 
 
-def test_equal_results_raise_nothing() -> None:
-    require_equal("negate is wrong.", [np.arange(3)], [np.arange(3)], promise="")
+def test_results_within_a_tolerance_need_not_have_the_bits() -> None:
+    got, wanted = np.float32([1, 2, np.nan]), np.float32([1, 2.001, -np.nan])
+    within = [Tolerance(rtol=1e-2), None]
+    require_bits("negate is wrong.", [got, got], [wanted, got], promise="", tolerances=within)
+    with pytest.raises(Failure) as caught:
+        require_bits("negate is wrong.", [got], [wanted + 1], promise="", tolerances=within)
+    assert str(caught.value).startswith("negate is wrong. 2 of 3 elements are wrong. Result 0 at [")
+    assert caught.value.ulp
+    with pytest.raises(Failure, match=r"2 of 3 elements are wrong. Result 1 at \[1\]"):
+        require_bits("negate is wrong.", [got, got], [wanted, wanted], promise="", tolerances=within)
 
 
 @pytest.mark.parametrize(
     "compare",
     [
-        lambda got, wanted: require_equal("late.", [got], [wanted], promise=""),
+        lambda got, wanted: require_bits("late.", [got], [wanted], promise="", tolerances=[Tolerance()]),
         lambda got, wanted: require_bits("late.", [got], [wanted], promise=""),
         lambda got, wanted: require_same_bits("late.", got, wanted, promise=""),
         lambda got, wanted: require_bytes("late.", got, wanted, promise=""),
         lambda got, wanted: check("late.", [got], [Expected(wanted)]),
     ],
-    ids=["equal", "bits", "same bits", "bytes", "rule"],
+    ids=["tolerance", "bits", "same bits", "bytes", "rule"],
 )
 def test_a_late_copy_changes_no_message(compare: Callable[[np.ndarray, np.ndarray], None]) -> None:
     """The array has the expected values only after the comparison."""

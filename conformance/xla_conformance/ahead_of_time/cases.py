@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from xla_conformance.bits import require_bits
 from xla_conformance.chosen import may_be_chosen
 from xla_conformance.expressions import compile_expression
-from xla_conformance.failures import require_equal
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.names import words_of_cases
@@ -145,7 +145,7 @@ def _check_bits(
     program: FamilyProgram, results: Sequence[np.ndarray], module: HloModule, arguments: Sequence[np.ndarray]
 ) -> None:
     expected = program.results(arguments)
-    require_equal(
+    require_bits(
         "A program gives its results.",
         results,
         expected,
@@ -160,7 +160,7 @@ def _check_program(
 ) -> None:
     expected = [np.asarray(r) for r in evaluate(module, *arguments)]
     within = Tolerance(rtol=program.rtol, atol=program.atol)
-    require_equal(
+    require_bits(
         "A whole program gives its results.",
         results,
         expected,

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 
+from xla_conformance.bits import require_bits
 from xla_conformance.claims import held_types, not_supported
-from xla_conformance.failures import require_equal
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.compositions import Composition, compositions
 from xla_conformance.ops.contexts import Context, Placed, place
@@ -99,7 +99,7 @@ def test_a_pattern_and_what_looks_like_it(client: Client, resemblance: Resemblan
         sentence = f"The pattern {resemblance.name!r} gives its results."
         if instead:
             sentence = f"What looks like {resemblance.name!r}, with {instead!r} instead, gives results of its own."
-        require_equal(
+        require_bits(
             sentence,
             [np.asarray(r) for r in client.compile(module)(*arguments)],
             expected,
@@ -135,7 +135,7 @@ def _require_patterns(client: Client, patterns: Mapping[str, Mapping[str, HloMod
     for name, instead, module in programs:
         expected = [np.asarray(r) for r in evaluate(module, *arguments[name])]
         mine, rest = rest[: len(expected)], rest[len(expected) :]
-        require_equal(
+        require_bits(
             f"What looks like {name!r}, but for {instead}, gives results of its own.",
             mine,
             expected,
