@@ -17,6 +17,7 @@ import numpy as np
 
 from xla_conformance.bits import require_bits
 from xla_conformance.device.gates import Boom, fail
+from xla_conformance.device.memories import LEAST_MEMORY
 from xla_conformance.results import group_of
 from xla_core.backend import StreamExecutor
 
@@ -32,7 +33,8 @@ _DELAY_SECONDS = 4e-3  # the longest one
 _PAUSE_SECONDS = 1e-2  # between two actions of a thread, on average
 _LARGEST = 1 << 16  # bytes of a copy beside the test
 _BLOCKS = 6
-_LARGEST_BLOCK = 1 << 20
+_LARGEST_BLOCK = 1 << 20  # bytes
+_SHARE = 256  # a block is at most one part in so many of the device's memory: the tests may need most of it
 
 
 def may_be_disturbed(file: str) -> bool:
@@ -90,7 +92,8 @@ def _switches(seconds: float) -> Iterator[None]:
 @contextlib.contextmanager
 def _blocks(executor: StreamExecutor, random: np.random.Generator) -> Iterator[None]:
     """Holds blocks of the device's memory, between which others were freed."""
-    sizes = random.integers(1, _LARGEST_BLOCK, int(random.integers(_BLOCKS + 1)))
+    largest = min(_LARGEST_BLOCK, (executor.description.memory_bytes or LEAST_MEMORY) // _SHARE)
+    sizes = random.integers(1, largest, int(random.integers(_BLOCKS + 1)))
     held = [memory for size in sizes if (memory := executor.allocate(int(size))) is not None]
     for memory in held[1::2]:
         executor.deallocate(memory)

@@ -9,7 +9,9 @@ import time
 
 import numpy as np
 import pytest
+from xla_backend_template.executor import TemplateExecutor
 from xla_conformance.device.disturbance import disturb, may_be_disturbed
+from xla_conformance.device.memories import LEAST_MEMORY, capacity
 
 from xla_core import Client, InternalError
 from xla_core.backend import DeviceMemory, HostBytes, Stream
@@ -18,12 +20,20 @@ from xla_core.backend import DeviceMemory, HostBytes, Stream
 def test_nothing_is_left() -> None:
     with Client("template") as client:
         executor = client.platform.executor(0)
-        before = sys.getswitchinterval(), threading.active_count(), client.devices[0].memory_stats()
+        before = sys.getswitchinterval(), threading.active_count(), capacity(executor)
         for seed in range(6):
             with disturb(executor, np.random.default_rng(seed)):
                 time.sleep(0.05)
         gc.collect()
-        assert before == (sys.getswitchinterval(), threading.active_count(), client.devices[0].memory_stats())
+        assert before == (sys.getswitchinterval(), threading.active_count(), capacity(executor))
+
+
+def test_the_block_has_almost_all_of_a_small_memory() -> None:
+    executor = TemplateExecutor(0, LEAST_MEMORY)
+    for seed in range(6):
+        with disturb(executor, np.random.default_rng(seed)):
+            free = capacity(executor)
+        assert free > 0.98 * LEAST_MEMORY
 
 
 def test_the_block_gives_other_threads_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
