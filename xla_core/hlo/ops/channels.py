@@ -174,11 +174,7 @@ def _check_value(value: Value, shape: Shape, what: str) -> None:
         for element, part in zip(value, shape.tuple_shapes, strict=False) if fits else ():
             _check_value(element, part, what)
     else:
-        fits = (
-            isinstance(value, (np.ndarray, np.generic))
-            and value.dtype == shape.dtype
-            and value.shape == shape.dimensions
-        )
+        fits = isinstance(value, _NUMBERS) and value.dtype == shape.dtype and value.shape == shape.dimensions
     if not fits:
         raise InvalidArgumentError(f"{what} has {_describe(value)}; expected {shape.without_layout()}")
 

@@ -20,7 +20,7 @@ from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
 _PREFETCHED_TAPS = 12
-_LEAST_GAIN = 1.1  # by other rows; those of an image are near each other in memory
+_LEAST_GAIN = 1.1  # of the score by other rows than the image's own, which are near each other in memory
 _MOST_OCCUPIED = 0.5  # of the cache's sets that features map to; the rest is for points and results
 
 
