@@ -86,12 +86,18 @@ def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType
         return b.convert(b.add(Opcode.CONSTANT, shape=literal.shape, literal=literal), i.shape)
     new = b.clone(i, operands, shape=_widened(i.shape, types), **changed)
     if not i.shape.is_tuple:
-        if Trait.POSITIVE in i.op.traits and not i.shape.element_type.has_zero:
+        if not i.shape.element_type.has_zero and _is_positive(i):
             is_zero = b.add(Opcode.COMPARE, new, b.constant(0, new.shape), direction="EQ")  # it underflowed
             new = b.add(Opcode.SELECT, is_zero, b.constant(LEAST_POWER, new.shape), new)
         return b.convert(new, i.shape)
     elements = [b.add(Opcode.GET_TUPLE_ELEMENT, new, index=k) for k in range(len(i.shape.tuple_shapes))]
     return b.add(Opcode.TUPLE, *(b.convert(e, s) for e, s in zip(elements, i.shape.tuple_shapes, strict=True)))
+
+
+def _is_positive(i: HloInstruction) -> bool:
+    """Whether results are above 0 for operands above 0, such as those of a `reduce-window` that multiplies."""
+    applied = [value.root for value in i.attributes.values() if isinstance(value, HloComputation)]
+    return any(Trait.POSITIVE in one.op.traits for one in (i, *applied))
 
 
 def _converted(o: HloInstruction, b: Builder, types: dict[ElementType, ElementType]) -> HloInstruction:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluator import evaluate
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.table.op_table import OPS, Trait
 from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.verifier import verify
+from xla_core.passes.legalization import legalize, unsupported_instructions
 from xla_core.target import Capabilities
 
 T = ElementType
@@ -13,6 +21,7 @@ PRIMITIVES = [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits]
 FUNCTIONS = ("exponential", "log", "sqrt", "sine", "cosine")
 MOVEMENT = [name for name in PRIMITIVES if not OPS[name].is_elementwise]
 SINGLE = (T.F32, T.S32, T.U32, T.PRED)
+SIMPLE = Capabilities.all_of([*SINGLE, T.F64], opcodes=PRIMITIVES)
 DOUBLE = (T.F64, T.S64, T.U64, T.S32, T.PRED)
 
 
@@ -36,3 +45,18 @@ WITH_FUNCTIONS = {
     "f32": device(*SINGLE, functions=FUNCTIONS),
     "c64": device(*SINGLE, functions=FUNCTIONS, pairs=T.C64),
 }
+
+
+def legal(module: HloModule, capabilities: Capabilities = SIMPLE) -> HloModule:
+    """Legalizes a module, which then has only instructions that the device supports."""
+    legalize(module, capabilities.check)
+    verify(module)
+    assert not unsupported_instructions(module, capabilities.check)
+    return module
+
+
+def rewritten(text: str, *arguments: np.ndarray, capabilities: Capabilities = SIMPLE) -> list[tuple[Value, Value]]:
+    """The results of a program as it is, each with that of the program for the device."""
+    before = evaluate(parse_hlo(text), *arguments)
+    after = evaluate(legal(parse_hlo(text), capabilities), *arguments)
+    return list(zip(before, after, strict=True))
