@@ -36,35 +36,53 @@ class _Held(NamedTuple):
     noise: int
 
 
-def _meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict[str, _Held]:
-    """The resources that the process and the devices hold now, by name.
+class _Meter:
+    """Reads which resources the process and the devices hold.
 
     Args:
+        client: the client whose devices are read.
         runs: runs in a round.
         native_each: bytes of the C library that a run may leave.
         bytes_each: half of what a run's results and temporaries have, if that is more than the system's noise; else 0.
     """
-    client.synchronize()
-    gc.collect()
-    types = Counter(map(type, gc.get_objects()))  # without the frozen ones, whose number alone is known
-    few = runs // 20  # the pool grows by a block whenever more work than ever before is in flight
-    held = {
-        "open files": _Held(open_files(), 1),
-        "temporary files": _Held(temporary_files(), 1),
-        "threads": _Held(thread_count(), 1),
-        "child processes": _Held(child_processes(), 1),
-        "Python objects": _Held(sum(types.values()) + gc.get_freeze_count(), runs // 2),
-        "bytes of the C library": _Held(native_bytes(), runs * native_each),
-        **{f"objects of {k.__name__}": _Held(_count(types, k), 1) for k in _KINDS},
-        "objects of DeviceMemory": _Held(_count(types, DeviceMemory), few),
-    }
-    for index, device in enumerate(client.devices):
-        stats = device.memory_stats()  # frees finished work, too
-        held[f"bytes in use on device {index}"] = _Held(stats.bytes_in_use, 1)
-        held[f"bytes reserved on device {index}"] = _Held(stats.bytes_reserved, few * 256)
-    if bytes_each:
-        held["bytes of the process"] = _Held(resident_bytes(), runs * bytes_each)
-    return held
+
+    def __init__(self, client: Client, runs: int, native_each: int = 0, bytes_each: int = 0) -> None:
+        self._client, self._runs = client, runs
+        self._native_each, self._bytes_each = native_each, bytes_each
+        self._frozen, self._unfrozen = 0, -1
+
+    def read(self) -> dict[str, _Held]:
+        """The resources that are held now, by name."""
+        self._client.synchronize()
+        gc.collect()
+        types = Counter(map(type, gc.get_objects()))  # without the frozen ones, whose number alone is known
+        few = self._runs // 20  # the pool grows by a block whenever more work than ever before is in flight
+        held = {
+            "open files": _Held(open_files(), 1),
+            "temporary files": _Held(temporary_files(), 1),
+            "threads": _Held(thread_count(), 1),
+            "child processes": _Held(child_processes(), 1),
+            "Python objects": _Held(self._objects(sum(types.values())), self._runs // 2),
+            "bytes of the C library": _Held(native_bytes(), self._runs * self._native_each),
+            **{f"objects of {k.__name__}": _Held(_count(types, k), 1) for k in _KINDS},
+            "objects of DeviceMemory": _Held(_count(types, DeviceMemory), few),
+        }
+        for index, device in enumerate(self._client.devices):
+            stats = device.memory_stats()  # frees finished work, too
+            held[f"bytes in use on device {index}"] = _Held(stats.bytes_in_use, 1)
+            held[f"bytes reserved on device {index}"] = _Held(stats.bytes_reserved, few * 256)
+        if self._bytes_each:
+            held["bytes of the process"] = _Held(resident_bytes(), self._runs * self._bytes_each)
+        return held
+
+    def _objects(self, unfrozen: int) -> int:
+        """The number of all objects. A million frozen ones are counted again only when there are more of the others.
+
+        The number of frozen objects only falls, so without a new count the sum is never too small.
+        """
+        if unfrozen > self._unfrozen:
+            self._frozen, self._unfrozen = gc.get_freeze_count(), unfrozen
+        return unfrozen + self._frozen
 
 
 def _count(types: Counter[type], kind: type) -> int:
@@ -123,12 +141,13 @@ class _Rounds:
 def _idle_growth(client: Client, runs: int) -> dict[str, int]:
     """The growth in a round without the device: the median of three."""
     growths = []
-    before = _meter(client, runs, 0, 1)
+    meter = _Meter(client, runs, bytes_each=1)
+    before = meter.read()
     for _ in range(3):
         for number in range(runs):
             for size in (3, 5000, 1 << 16):
                 np.full(size, number, np.float32).astype(np.float64).tobytes()
-        after = _meter(client, runs, 0, 1)
+        after = meter.read()
         growths.append({name: after[name].amount - held.amount for name, held in before.items()})
         before = after
     return {name: sorted(growth[name] for growth in growths)[1] for name in before}
@@ -150,13 +169,14 @@ def require_nothing_left(
     """
     for _ in range(runs // 3):
         work()
-    rounds = _Rounds(_meter(client, runs, native_each, bytes_each))
+    meter = _Meter(client, runs, native_each, bytes_each)
+    rounds = _Rounds(meter.read())
     for _ in range(_ROUNDS):
         for _ in range(runs):
             work()
         for seconds in _LOOKS:
             time.sleep(seconds)  # a thread that ends may still be there, or hold something
-            now = _meter(client, runs, native_each, bytes_each)
+            now = meter.read()
             if rounds.compares(now) and not rounds.grown(now):
                 break
         rounds.end(now)
