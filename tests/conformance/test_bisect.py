@@ -534,6 +534,9 @@ def test_after_a_hang_a_step_hangs_that_takes_much_longer_than_those_before(put_
         assert (
             device.confirmed(lambda: "slow", lambda found: f"{found}, {find()}") == "slow, the run did not end in 5 s"
         )
+        device._seconds = 3.5
+        with device.patiently():  # also after a hang within it
+            assert [find(), find()] == ["the run did not end in 3.5 s"] * 2
 
 
 @pytest.mark.slow  # several processes wait for 10 seconds each

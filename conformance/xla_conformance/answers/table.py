@@ -153,7 +153,7 @@ _EXECUTABLE: Mapping[str, Answer] = {
                 (stats.argument_bytes, stats.output_bytes)
                 == (_size(s, s.executable.parameter_shapes), _size(s, s.executable.result_shapes))
             ),
-            "Its temporaries are those of the report.": lambda s, stats: (
+            "It has the temporaries of the report at least.": lambda s, stats: (
                 stats.temp_bytes >= s.executable.report.temp_bytes
             ),
         },

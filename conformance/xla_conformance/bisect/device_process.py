@@ -61,6 +61,7 @@ class DeviceProcess:
         self.platform_name = ""
         self.doing = ""
         self.hurries = False
+        self._is_patient = False
         self._slowest = 0.0  # seconds of a step that ended
         self._start()
 
@@ -87,11 +88,11 @@ class DeviceProcess:
     @contextmanager
     def patiently(self) -> Iterator[None]:
         """Within it, steps may take all their seconds: what hung in a hurry may be slow alone."""
-        hurries, self.hurries = self.hurries, False
+        self._is_patient = True
         try:
             yield
         finally:
-            self.hurries = hurries
+            self._is_patient = False
 
     def confirmed(self, find: Callable[[], _Found | None], repeat: Callable[[_Found], _Found | None]) -> _Found | None:
         """Returns what `find` finds. If it was in a hurry, that is repeated patiently, and searched for again if
@@ -163,7 +164,8 @@ class DeviceProcess:
         """How many seconds the current step may take."""
         if self.doing == _START:
             return max(self._seconds, _START_SECONDS)
-        return min(self._seconds, max(_LEAST_SECONDS, _SLOWER * self._slowest)) if self.hurries else self._seconds
+        hurries = self.hurries and not self._is_patient
+        return min(self._seconds, max(_LEAST_SECONDS, _SLOWER * self._slowest)) if hurries else self._seconds
 
     def _ended(self, how: str = "") -> InternalError:
         """Ends the process, and says how it ended and what it printed last."""

@@ -206,7 +206,7 @@ def _cores() -> int:
 
 
 class FastLaunch:
-    """A launch that is ready to run, any number of times.
+    """A launch that is ready to run, any number of times until it has a fault: the device is lost then.
 
     Args:
         launch: the launch.
