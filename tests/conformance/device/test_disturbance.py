@@ -36,7 +36,7 @@ def test_the_block_has_almost_all_of_a_small_memory() -> None:
         assert free > 0.98 * LEAST_MEMORY
 
 
-def test_the_block_gives_other_threads_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_way_to_disturb_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over a few seeds there are copies, delays, collections, and streams that fail."""
     collected: list[int] = []
     monkeypatch.setattr(gc, "collect", collected.append)
