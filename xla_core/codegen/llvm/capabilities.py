@@ -14,6 +14,7 @@ from xla_core.codegen.llvm.scalars.complex_ops import COMPLEX_OPS
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
 from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
 from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS
+from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import OPS, AttributeKind
 from xla_core.hlo.table.opcode import Opcode
@@ -40,6 +41,7 @@ def emitter_capabilities(*, has_wide_words: bool = True) -> Capabilities:
         .with_ops(COMPLEX_OPS, [t for t in arrays if t.is_complex])
         .with_constraint(Opcode.FFT, _over_one_dimension)
         .with_constraint(Opcode.TOPK, why_sorted)
+        .with_constraint(Opcode.FUSION, _is_one_kernel)
     )
     for opcode in sorted(everything - {Opcode.FUSION}):
         if any(a.kind is AttributeKind.COMPUTATION for a in OPS[opcode].attributes.values()):
@@ -51,6 +53,27 @@ def _applies_straight_code(instruction: HloInstruction) -> str | None:
     inner = (i for callee in instruction.called_computations for i in callee.instructions)
     found = next((i.opcode for i in inner if i.opcode in (Opcode.WHILE, Opcode.CONDITIONAL)), None)
     return None if found is None else f"its computation has a {found}"
+
+
+def _is_one_kernel(fusion: HloInstruction) -> str | None:
+    """Why no kernel computes a fusion of the given program. Legalization then computes its instructions one by one."""
+    inside: HloComputation = fusion.attribute("calls")
+    for member in inside.instructions:
+        if member.opcode in _FORMS_ALONE and not member.is_root and not _accumulates(member):
+            return f"{member.name} is not its result, and only a kernel's result can be a {member.opcode}"
+    for part in inside.root.operands if inside.root.opcode == Opcode.TUPLE else ():
+        if len({leaf.dimensions for leaf in part.shape.leaves()}) > 1:
+            return f"the results of {part.name} have different dimensions"
+    return None
+
+
+def _accumulates(instruction: HloInstruction) -> bool:
+    """Whether it combines the whole of its operand with updates, as parts of a divided reduction do by atomics."""
+    return instruction.opcode == Opcode.SCATTER and not instruction.attribute("scatter_dims_to_operand_dims")
+
+
+_FORMS_ALONE = {opcode for form in FORMS for opcode in form.opcodes} - {*ELEMENTAL, *GENERATORS}
+"""The ops of which a kernel computes whole arrays, not single elements."""
 
 
 def _over_one_dimension(fft: HloInstruction) -> str | None:

@@ -81,3 +81,42 @@ ENTRY e {
     for made in parse_hlo(text).entry.instructions[1:]:
         with pytest.raises(UnimplementedError, match=f"makes no kernel of {made.opcode}"):
             KernelEmitter(host_abi()).emit(made)
+
+
+_SORTED = "sorted = s32[4] sort(x), dimensions={0}, to_apply=less"
+
+
+@pytest.mark.parametrize(
+    ("inside", "shape", "root", "reason"),
+    [
+        ("y = s32[4] negate(x)", "s32[4]", "add(x, y)", None),
+        ("y = s32[4] negate(x)", "s32[4]", "sort(x), dimensions={0}, to_apply=less", None),
+        (_SORTED, "s32[4]", "reverse(sorted), dimensions={0}", "sorted is not its result"),
+        (f"{_SORTED}\n y = s32[4] negate(x)", "(s32[4], s32[4])", "tuple(sorted, y)", "sorted is not its result"),
+        (
+            "y = s32[2] slice(x), slice={[0:2]}\n pair = (s32[4], s32[2]) tuple(x, y)",
+            "((s32[4], s32[2]), s32[4])",
+            "tuple(pair, x)",
+            "the results of pair have different dimensions",
+        ),
+    ],
+)
+def test_fusions_that_one_kernel_computes(inside, shape, root, reason):
+    module = parse_hlo(f"""HloModule m
+less {{
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT
+}}
+inside {{
+  x = s32[4] parameter(0)
+  {inside}
+  ROOT r = {shape} {root}
+}}
+ENTRY e {{
+  x = s32[4] parameter(0)
+  ROOT f = {shape} fusion(x), kind=kLoop, calls=inside
+}}""")
+    answer = CAPABILITIES.check(module.entry.root)
+    assert bool(answer) is (reason is None)
+    assert reason is None or reason in answer.reason

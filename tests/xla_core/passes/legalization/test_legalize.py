@@ -292,3 +292,21 @@ ENTRY e {
     module = parse_hlo(text)
     legalize(module, Capabilities().with_ops([Opcode.ADD], [ElementType.F32]).check, refuse=False)
     assert [i.opcode for i in module.entry.instructions] == ["parameter", "parameter", "add", "gather"]
+
+
+def test_a_fusion_becomes_its_instructions() -> None:
+    text = """HloModule m
+inside {
+  x = f32[3] parameter(0)
+  y = f32[3] negate(x)
+  ROOT r = (f32[3], f32[3]) tuple(y, x)
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  y = f32[3] add(x, x)
+  f = (f32[3], f32[3]) fusion(y), kind=kLoop, calls=inside
+  ROOT z = f32[3] get-tuple-element(f), index=0
+}
+"""
+    ((expected, found),) = rewritten(text, np.arange(3, dtype=np.float32))
+    np.testing.assert_array_equal(found, expected)

@@ -129,7 +129,7 @@ def test_the_primitive_ops_compute_it_or_the_host_does(name: str, having: Callab
 WITHOUT = [name for name, op in HLO_OPS.items() if Trait.PRIMITIVE not in op.traits and decompositions_of(name)]
 """The ops that the core computes by others."""
 
-NOT_OF_STABLEHLO = {"scaled-dot", "stochastic-convert", "dynamic-reshape"}
+NOT_OF_STABLEHLO = {"scaled-dot", "stochastic-convert", "dynamic-reshape", "fusion"}
 """HLO ops that no example has: the tests of their decompositions have programs of them."""
 
 
