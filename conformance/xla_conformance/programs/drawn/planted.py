@@ -119,9 +119,9 @@ def _fused(base: HloModule) -> HloModule:
 
 
 def _through_a_channel(drawing: Drawing) -> Value | None:
-    """A value that the program sends to itself, in the entry."""
+    """A value that the program sends to itself."""
     value = drawing.pick()
-    if value is None or not drawing.depth:
+    if value is None:
         return None
     add, channel = drawing.builder.add, drawing.number(1, 1 << 30)
     data, context, token = value.shape.without_layout(), Shape(_T.U32), Shape.token()
