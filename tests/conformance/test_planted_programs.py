@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
+from typing import Any
 
+import pytest
 from xla_conformance.programs.drawn import drawn_programs, planted_programs
 
 from xla_core.hlo import ElementType, Opcode, verify
@@ -34,14 +37,18 @@ def test_programs_depend_on_the_seed_and_their_number_alone() -> None:
     assert [program.text for program in planted_programs(3, 2, 1)] == texts[0][2:]
 
 
-def test_expressions_have_types_that_the_device_holds() -> None:
-    held = [t for t in ElementType if t not in (ElementType.F64, ElementType.F16)]
+@pytest.mark.parametrize(
+    "held", [{*ElementType} - {ElementType.F64, ElementType.F16}, {ElementType.F32, ElementType.S32, ElementType.PRED}]
+)
+@pytest.mark.parametrize("programs", [drawn_programs, planted_programs])
+def test_programs_have_types_that_the_device_holds(held: set[ElementType], programs: Callable[..., Any]) -> None:
     kinds = {
         leaf.element_type
-        for program in planted_programs(0, 0, 30, held)
+        for program in programs(0, 0, 30, held)
         for computation in program.module().computations
         for i in computation.instructions
         for leaf in i.shape.array_leaves()
     }
-    assert kinds <= set(held)
-    assert ElementType.BF16 in kinds
+    assert kinds <= held | {ElementType.U32}, "A send has a context of u32."
+    assert ElementType.F32 in kinds
+    assert programs is drawn_programs or (ElementType.BF16 in kinds) == (ElementType.BF16 in held)

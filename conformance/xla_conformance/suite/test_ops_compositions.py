@@ -220,10 +220,11 @@ def test_what_holds_under_conditions(
 
 
 @pytest.mark.promise("compiler.run-backend")
-def test_drawn_programs(client: Client, target: TargetConfig, first: int, seed: int) -> None:
+def test_drawn_programs(client: Client, backend: str, target: TargetConfig, first: int, seed: int) -> None:
     """Ops that share values, calls, loops and branches, as they come together by chance."""
+    programs = drawn_programs(seed, first, _FEW, held_types(backend))
     for level in (2, 0) if first else (2,):
-        require_each(client, target, drawn_programs(seed, first, _FEW), Context(level=level), seed)
+        require_each(client, target, programs, Context(level=level), seed)
 
 
 @pytest.mark.promise("compiler.run-backend")

@@ -57,7 +57,7 @@ def _program(seed: int, number: int, held: Collection[ElementType]) -> Rewritten
         return None if next(left, None) is None else _planted(drawing, *next(here), held)
 
     steps = (*STEPS, *[plant] * len(STEPS), _through_a_channel)
-    return drawn_program(f"planted program {number} of seed {seed}", random, steps, _ARGUMENTS, depth=1)
+    return drawn_program(f"planted program {number} of seed {seed}", random, steps, _ARGUMENTS, held, depth=1)
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -25,27 +25,41 @@ _READ = 0.85
 """How many values without users are results. The others are dead."""
 
 
-def drawn_programs(seed: int, first: int, count: int) -> tuple[Rewritten, ...]:
-    """Returns the programs from number `first` on."""
+def drawn_programs(
+    seed: int, first: int, count: int, held: Collection[ElementType] = tuple(ElementType)
+) -> tuple[Rewritten, ...]:
+    """Returns the programs from number `first` on.
+
+    Args:
+        held: the element types that values may have, besides s32 and pred.
+    """
     return tuple(
-        drawn_program(f"drawn program {n} of seed {seed}", np.random.default_rng([seed, n]), STEPS, _SIZES)
+        drawn_program(f"drawn program {n} of seed {seed}", np.random.default_rng([seed, n]), STEPS, _SIZES, held)
         for n in range(first, first + count)
     )
 
 
 def drawn_program(
-    name: str, random: np.random.Generator, steps: Sequence[Step], sizes: Sequence[tuple[int, ...]], depth: int = _DEPTH
+    name: str,
+    random: np.random.Generator,
+    steps: Sequence[Step],
+    sizes: Sequence[tuple[int, ...]],
+    held: Collection[ElementType],
+    depth: int = _DEPTH,
 ) -> Rewritten:
     """Draws a program of these steps, whose arguments have some of the sizes.
 
     Args:
+        held: the element types that values may have, besides s32 and pred.
         depth: how deep its calls, loops and branches may be.
     """
     module = HloModule("drawn")
     entry = module.add_computation(HloComputation("main"), entry=True)
-    types = (_T.S32, _T.PRED, *(_NUMBERS[n] for n in random.permutation(len(_NUMBERS))[:2]))
+    numbers = [t for t in _NUMBERS if t in held]
+    others = [numbers[n] for n in random.permutation(len(numbers))[:2]]
+    types = (_T.S32, _T.PRED, *others)
     drawing = Drawing(random, module, entry, types, steps, [], depth)
-    own = types[2]
+    own = others[0] if others else _T.S32
     for n, (parameter, element) in enumerate(
         (("x", _T.S32), ("y", own if own.is_integral else _T.S32), ("v", own), ("w", _T.S32), ("p", _T.PRED))
     ):
