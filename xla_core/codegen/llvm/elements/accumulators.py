@@ -82,15 +82,16 @@ def _parameter_types(reduction: HloInstruction) -> list[ElementType]:
 def _accumulates_in_f32(reduction: HloInstruction) -> bool:
     type_, op = _parameter_types(reduction)[0], combiner(reduction.attribute("to_apply"))
     is_wide = type_ in (ElementType.F32, ElementType.F64)
-    return type_.is_floating and not is_wide and _fast_math(op) != ""
+    stays_positive = op is not None and Trait.POSITIVE in op.traits and not type_.has_zero  # f32 may underflow to 0
+    return type_.is_floating and not is_wide and not stays_positive and _fast_math(op) != ""
 
 
 class Reducer:
     """The body of a reduce or reduce-window on register values.
 
-    Sums, products, maxima and minima of floats below 32 bits are accumulated in f32 and rounded at the end. Additions
-    and multiplications of floats may be reordered, and an extremum of zeros may have either sign. Operands are
-    converted to the types of the body's parameters.
+    Sums, products, maxima and minima of floats below 32 bits are accumulated in f32 and rounded at the end; products in
+    the type without a zero are rounded at each step. Additions and multiplications of floats may be reordered, and an
+    extremum of zeros may have either sign. Operands are converted to the types of the body's parameters.
 
     Attributes:
         commutes: whether the body is an operation that commutes.

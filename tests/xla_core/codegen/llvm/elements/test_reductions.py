@@ -44,6 +44,18 @@ def test_reduce_of_every_type(t: T) -> None:
     check(build, array(t, 24, 24), tolerance=tolerance)
 
 
+def test_products_stay_above_zero_in_the_type_without_one() -> None:
+    x = np.array([[2.0**-100, 2.0**-100, 8], [4, 2.0**-3, 2.0**-127]], T.F8E8M0FNU.dtype)
+    window = tuple(WindowDimension(size) for size in (1, 2))
+
+    def build(c, x):
+        one, product = scalar(c, 1, T.F8E8M0FNU), scalar_body("multiply", T.F8E8M0FNU)
+        rows = c.add("reduce", x, one, dimensions=(1,), to_apply=product)
+        return [rows, c.add("reduce-window", x, one, window=window, to_apply=product)]
+
+    check(build, array(T.F8E8M0FNU, 2, 3), arguments=[x])
+
+
 def test_rows_and_columns_become_vectors() -> None:
     for dimension in (0, 1):
         loaded = Loaded(
