@@ -16,6 +16,7 @@ from xla_conformance.programs.structures import branches, states
 
 from xla_core import evaluate
 from xla_core.hlo import ElementType, verify
+from xla_core.passes.patterns import uniform_value
 
 _CONSTANTS = [program for t in CONSTANT_TYPES for program in constant_operands(t, 0, every=True)]
 _PROGRAMS = [
@@ -65,6 +66,14 @@ def test_programs_depend_on_the_seed_alone(make: Callable[..., Sequence[Rewritte
 def test_each_op_has_constants_in_one_type_of_numbers_at_least() -> None:
     some = [p.name.split()[0] for t in CONSTANT_TYPES for p in constant_operands(t, 1, every=False)]
     assert set(some) == {program.name.split()[0] for program in _CONSTANTS}
+
+
+def test_a_division_by_a_constant_is_also_one_whose_reciprocal_is_infinite() -> None:
+    divide = next(p for p in constant_operands(ElementType.F32, 0, every=True) if p.name.startswith("divide"))
+    divisors = [i.operand(1) for i in divide.module().entry.instructions if i.opcode == "divide"]
+    numbers = [uniform for divisor in divisors if (uniform := uniform_value(divisor)) is not None]
+    with np.errstate(all="ignore"):
+        assert any(n != 0 and np.isinf(1 / n) for n in numbers)
 
 
 def test_each_value_within_a_pattern_is_a_result() -> None:

@@ -1,16 +1,29 @@
-"""Programs that differ from a pattern in one number, one dimension, the order of two operands, or one more result.
+"""Programs that differ from a pattern in one number, one dimension, the order of two operands, one use, or one more result.
 
-A pass that looks for a pattern may not look at all of its parts, so each part is changed by itself. It may also not see
-that something else reads a value that it computes no more, or changes, so each value is a result by itself.
+A pass that looks for a pattern may not look at all of its parts, so each part is changed by itself. Where a pattern uses
+a value twice, a pass may look through an op before one of the uses, so each use is also one of the value times a number,
+plus a number, negated or turned. A pass may also not see that something else reads a value that it computes no more, or
+changes, so each value is a result by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from xla_core.hlo import OPS, HloInstruction, HloModule, Literal, Opcode, Trait
+from xla_core.passes import Builder
+from xla_core.passes.patterns import uniform_value
+
+_Use = Callable[[Builder, HloInstruction], HloInstruction]
+_BEFORE_A_USE: Mapping[str, _Use] = {
+    "times a number": lambda b, value: b.add(Opcode.MULTIPLY, value, b.constant(1.75, value.shape)),
+    "plus a number": lambda b, value: b.add(Opcode.ADD, value, b.constant(0.75, value.shape)),
+    "negated": lambda b, value: b.add(Opcode.NEGATE, value),
+    "turned": lambda b, value: b.transpose(value, (1, 0)),
+}
+"""What a use of a value may be of instead."""
 
 _OVER_ONE_DIMENSION = (Opcode.REDUCE, Opcode.BROADCAST)
 
@@ -53,10 +66,26 @@ def _changes(i: HloInstruction) -> Iterator[tuple[str, Callable[[HloInstruction]
             yield "another number", _with_number(value * 1.5 if value else 0.5)
     if i.opcode in _OVER_ONE_DIMENSION and len(i.attribute("dimensions")) == 1:
         array = i.operand(0) if i.opcode is Opcode.REDUCE else i
-        if array.shape.rank == 2 and len(set(array.shape.dimensions)) == 1:
+        if _is_square(array):
             yield "the other dimension", _along(1 - i.attribute("dimensions")[0])
     if _is_ordered(i) and i.operands[-1] is not i.operands[-2] and i.operands[-1].shape == i.operands[-2].shape:
         yield "exchanged operands", _exchange
+    for at, value in enumerate(i.operands):
+        if _is_used_twice(value):
+            for said, make in _BEFORE_A_USE.items():
+                if said != "turned" or _is_square(value):
+                    yield f"operand {at} {said}", _with_use(at, make)
+
+
+def _is_used_twice(i: HloInstruction) -> bool:
+    """Whether an array that isn't one number is used twice, by one instruction or by two."""
+    if not i.shape.is_array or not i.shape.element_type.is_floating or uniform_value(i) is not None:
+        return False
+    return sum(o is i for user in i.users for o in user.operands) > 1
+
+
+def _is_square(i: HloInstruction) -> bool:
+    return i.shape.rank == 2 and len(set(i.shape.dimensions)) == 1
 
 
 def _is_ordered(i: HloInstruction) -> bool:
@@ -84,3 +113,11 @@ def _exchange(i: HloInstruction) -> None:
     one, other = i.operand(first), i.operand(second)
     i.replace_operand(first, other)
     i.replace_operand(second, one)
+
+
+def _with_use(at: int, make: _Use) -> Callable[[HloInstruction], None]:
+    def change(i: HloInstruction) -> None:
+        assert i.parent is not None
+        i.replace_operand(at, make(Builder(i.parent), i.operand(at)))
+
+    return change

@@ -98,7 +98,9 @@ def _arrays(element: ElementType) -> Iterator[np.ndarray]:
         low, high = element.integer_range
         numbers = [0, 1, 2, 8, low, high, *([-1] if low else [high - 1])]
     else:
-        numbers = [0.0, -0.0, 1, -1, 2, 0.5, np.inf, -np.inf, np.nan]
+        of = np.finfo(element.dtype)
+        ends = [of.smallest_subnormal, of.tiny / 4, of.tiny, of.max]  # the reciprocals of the first two are infinite
+        numbers = [0.0, -0.0, 1, -1, 2, 0.5, np.inf, -np.inf, np.nan, *ends]
     for number in numbers:
         yield np.array(number).astype(element.dtype)
     for most, one, at in ((0, 1, -1), (1, 0, 0)):

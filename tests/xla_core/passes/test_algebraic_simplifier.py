@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes.simplifiers.algebraic_simplifier import (
     FAST_RULES,
@@ -33,6 +35,15 @@ def test_the_entrys_result_keeps_its_layout():
     AlgebraicSimplifier().run(module)
     assert str(module.result_shape) == "f32[2,3]{0,1}"
     assert str(module.entry.parameters[0].shape) == "f32[2,3]{1,0}"
+
+
+def test_a_divisor_whose_reciprocal_is_infinite_stays():
+    module = parse_hlo(
+        f"HloModule m\nENTRY e {{\n {X} s = f32[] constant(1.4693679e-39)\n k = f32[4,6] broadcast(s), dimensions={{}}\n"
+        " ROOT r = f32[4,6] divide(x, k)\n}"
+    )
+    with np.errstate(all="raise"):  # nor does numpy warn
+        assert not AlgebraicSimplifier().run(module)
 
 
 def test_every_rule_is_in_the_table_and_says_what_it_does():

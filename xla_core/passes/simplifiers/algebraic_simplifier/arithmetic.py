@@ -76,8 +76,8 @@ def _by_reciprocal(i: HloInstruction, b: Builder, *, exact: bool) -> HloInstruct
     value = uniform_value(y)
     if value is None or not math.isfinite(float(value)) or float(value) == 0:
         return None
-    reciprocal = np.asarray(1.0 / float(value)).astype(value.dtype)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # the reciprocal of a denormal number may be infinite
+        reciprocal = np.asarray(1.0 / float(value)).astype(value.dtype)
         tiny = float(np.abs(reciprocal)) < _smallest_normal(i.shape.element_type)
     is_power = abs(math.frexp(float(value))[0]) == 0.5
     if tiny or not math.isfinite(float(reciprocal)) or (exact and not is_power):
