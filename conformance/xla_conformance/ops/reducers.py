@@ -84,19 +84,24 @@ def several_types(p: Program, count: int, second: ElementType) -> list[ElementTy
     return list(itertools.islice(itertools.cycle(types), count))
 
 
-def several(p: Program, types: Sequence[ElementType]) -> HloComputation:
+PREFERS = ("more", "less")
+"""Which of the other elements wins beside equal first ones: the larger or the smaller one."""
+
+
+def several(p: Program, types: Sequence[ElementType], prefers: str = "more") -> HloComputation:
     """Adds a computation of several accumulators: the largest first element, and the others that came with it.
 
-    Of equal first elements, the one with the larger second element wins, so that no order of combining matters.
+    Of equal first elements, the one that comes with more or with less wins, so that no order of combining matters.
     """
     n = len(types)
+    greater = {"more": "GT", "less": "LT"}[prefers]
 
     def root(made: HloComputation, *all_parameters: HloInstruction) -> HloInstruction:
         left, right = all_parameters[:n], all_parameters[n:]
-        takes = made.add(Opcode.COMPARE, left[-1], right[-1], direction="GE")
-        for a, b in zip(reversed(left[:-1]), reversed(right[:-1]), strict=True):
+        takes = made.add(Opcode.COMPARE, left[-1], right[-1], direction={"GT": "GE", "LT": "LE"}[greater])
+        for number, (a, b) in reversed(list(enumerate(zip(left[:-1], right[:-1], strict=True)))):
             same = made.add(Opcode.COMPARE, a, b, direction="EQ")
-            above = made.add(Opcode.COMPARE, a, b, direction="GT")
+            above = made.add(Opcode.COMPARE, a, b, direction=greater if number else "GT")
             takes = made.add(Opcode.OR, above, made.add(Opcode.AND, same, takes))
         return made.add(Opcode.TUPLE, *(made.add(Opcode.SELECT, takes, a, b) for a, b in zip(left, right, strict=True)))
 

@@ -1,9 +1,9 @@
-"""Programs that differ from a pattern in one number, one dimension, the order of two operands, one use, or one more result.
+"""Programs that differ from a pattern in one number, dimension, use or order of operands, or have one more result.
 
-A pass that looks for a pattern may not look at all of its parts, so each part is changed by itself. Where a pattern uses
-a value twice, a pass may look through an op before one of the uses, so each use is also one of the value times a number,
-plus a number, negated or turned. A pass may also not see that something else reads a value that it computes no more, or
-changes, so each value is a result by itself.
+A pass that looks for a pattern may not look at all of its parts, so each part is changed by itself. Where a pattern
+uses a value twice, a pass may look through an op before one of the uses, so each use is also one of the value times a
+number, plus a number, negated or turned. A pass may also not see that something else reads a value that it computes no
+more, or changes, so each value is a result by itself.
 """
 
 from __future__ import annotations
@@ -64,16 +64,17 @@ def _changes(i: HloInstruction) -> Iterator[tuple[str, Callable[[HloInstruction]
         value = float(np.asarray(i.literal.array))
         if np.isfinite(value) and not any(Trait.ACCUMULATES in OPS[user.opcode].traits for user in i.users):
             yield "another number", _with_number(value * 1.5 if value else 0.5)
+            yield "a number beside it", _with_number(value * 1.0625 if value else 0.0625)
     if i.opcode in _OVER_ONE_DIMENSION and len(i.attribute("dimensions")) == 1:
         array = i.operand(0) if i.opcode is Opcode.REDUCE else i
         if _is_square(array):
             yield "the other dimension", _along(1 - i.attribute("dimensions")[0])
     if _is_ordered(i) and i.operands[-1] is not i.operands[-2] and i.operands[-1].shape == i.operands[-2].shape:
         yield "exchanged operands", _exchange
-    for at, value in enumerate(i.operands):
-        if _is_used_twice(value):
+    for at, operand in enumerate(i.operands):
+        if _is_used_twice(operand):
             for said, make in _BEFORE_A_USE.items():
-                if said != "turned" or _is_square(value):
+                if said != "turned" or _is_square(operand):
                     yield f"operand {at} {said}", _with_use(at, make)
 
 

@@ -166,11 +166,16 @@ _LENGTHS = (Group(*SIZES[0], *SIZES[1]), SIZES[2], Group(*SIZES[3], *SIZES[4], *
 
 
 def _places(size: int, count: int, *, distinct: bool) -> Fill:
-    """Makes indices of rows in random order, some of them out of bounds; each row is named once if distinct."""
+    """Makes indices of rows in random order, some of them out of bounds.
+
+    Each row is named once if distinct. Otherwise half of the indices are of one row, so that it meets itself often.
+    """
 
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
         inside = random.permutation(size)[:count] if distinct else random.integers(0, max(size, 1), count)
         values = np.resize(inside, count)
+        if not distinct:
+            values[: count // 2] = values[:1]
         beyond = np.arange(count) >= size if distinct else np.arange(count) % 7 == 3
         values[beyond] = (size + np.arange(count) * random.choice([1, -3]) - 1)[beyond]
         if distinct:  # the remaining indices are out of bounds, each at a place of its own
@@ -196,7 +201,7 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
     results = []
     names = dict.fromkeys(known_reducer(name, p.type) for name in NAMES)
     for number, name in enumerate(["replace", *names, "replace", "add"]):
-        row = (5,) if number % 2 else ()
+        row = (5,) if (number + c.size) % 2 else ()
         is_empty = number > len(names) + 1 or (number == len(names) + 1 and c.size % 2 == 0)
         count = 0 if is_empty else c.size // 2 + 1 + (c.size if name != "replace" else 0)
         is_known = name != "replace"
@@ -205,7 +210,8 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
         operand, updates = p.parameter((c.size, *row), fill=fill), p.shape((count, *row))
         places = _places(c.size, count, distinct=not is_known)
         is_sorted = number % 4 in (2, 3)  # which doesn't say that no index is there twice
-        indices = _usual_indices(p, number + 2 * c.size, count, _in_order(places) if is_sorted else places)
+        turn = number + c.size // 2 * 2  # of vectors and scalars for rows and for elements, beside each power of two
+        indices = _usual_indices(p, turn, count, _in_order(places) if is_sorted else places)
         made = reducer(p, name, p.type) if is_known else _replacing(p, [p.type])
         attributes: dict[str, Any] = {"update_window_dims": (1,) if row else (), "inserted_window_dims": (0,)}
         attributes |= {"scatter_dims_to_operand_dims": (0,), "index_vector_dim": 1, "unique_indices": not is_known}

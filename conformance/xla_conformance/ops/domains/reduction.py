@@ -10,11 +10,12 @@ from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS, subset
-from xla_conformance.ops.fills import exactly, terms, with_ends
+from xla_conformance.ops.fills import exactly, terms, tied, with_ends
 from xla_conformance.ops.kinds import KINDS, beside_identity, identity, rows
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import (
     NAMES,
+    PREFERS,
     REDUCERS,
     SECONDS,
     SIDES,
@@ -109,15 +110,43 @@ def _start(p: Program, c: Choice) -> HloInstruction:
     reduced=REDUCED[:5],
     count=(2, 3, 5),
     second=SECONDS,
+    prefers=PREFERS,
 )
 def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     types = several_types(p, c.count, c.second)
-    fills = [fill_of("maximum", t, 1) for t in types]
+    fills = [tied(fill_of("maximum", t, 1)) for t in types]  # equal ones, beside which another accumulator decides
     operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
     starts = [p.parameter((), t, f) for t, f in zip(types, fills, strict=True)]
     axes = subset(c.reduced, c.rank, c.place)
-    return p.add(Opcode.REDUCE, *operands, *starts, dimensions=axes, to_apply=several(p, types))
+    return p.add(Opcode.REDUCE, *operands, *starts, dimensions=axes, to_apply=several(p, types, c.prefers))
+
+
+@domain(
+    Opcode.REDUCE,
+    variant="places",
+    rule=EQUAL,
+    types=[t for t in ElementType if t.is_integral or t.is_floating],
+    empty=(),
+    places=("minor",),
+    sizes=LENGTHS,
+    prefers=PREFERS,
+)
+def _places(p: Program, c: Choice) -> HloInstruction:
+    """The largest element of rows and columns and its place, as programs compute argmax: the first or the last one."""
+    results: list[HloInstruction] = []
+    fill = tied(fill_of("maximum", p.type, 1))
+    for index in (ElementType.S32, ElementType.S64, ElementType.U32):
+        axis = (c.size + len(results) // 2) % 2
+        sizes = (3, c.size) if axis else (c.size, 3)
+        places = p.add(Opcode.IOTA, shape=p.shape(sizes, index), iota_dimension=axis)
+        least = exactly(identity("maximum", p.type))
+        starts = p.parameter((), fill=least), p.entry.constant(np.zeros((), index.dtype))
+        operands = p.parameter(sizes, fill=fill), places, *starts
+        to_apply = several(p, [p.type, index], c.prefers)
+        largest = p.add(Opcode.REDUCE, *operands, dimensions=(axis,), to_apply=to_apply)
+        results += [p.add(Opcode.GET_TUPLE_ELEMENT, largest, index=n) for n in (0, 1)]
+    return p.add(Opcode.TUPLE, *results)
 
 
 @domain(
@@ -133,6 +162,7 @@ def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     reduced=REDUCED[:3],
     count=(9, 17),
     second=SECONDS,
+    prefers=PREFERS,
 )
 def _wide_reduce(p: Program, c: Choice) -> HloInstruction:
     return _variadic_reduce(p, c)

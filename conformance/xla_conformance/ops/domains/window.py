@@ -15,6 +15,7 @@ from xla_conformance.ops.kinds import KINDS, beside_identity, identity, of_kind,
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import (
     NAMES,
+    PREFERS,
     REDUCERS,
     SECONDS,
     SIDES,
@@ -167,15 +168,16 @@ def _running(p: Program, c: Choice) -> HloInstruction:
     high=(1, 0),
     base=(1, 2),
     dilation=(1, 2),
+    prefers=PREFERS,
 )
 def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place, 1 << 14)
     window = _windows(c, sizes)
     types = several_types(p, c.count, c.second)
-    fills = [fill_of("maximum", t, 1) for t in types]
+    fills = [tied(fill_of("maximum", t, 1)) for t in types]  # equal ones, beside which another accumulator decides
     operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
     starts = [p.parameter((), t, f) for t, f in zip(types, fills, strict=True)]
-    return p.add(Opcode.REDUCE_WINDOW, *operands, *starts, window=window, to_apply=several(p, types))
+    return p.add(Opcode.REDUCE_WINDOW, *operands, *starts, window=window, to_apply=several(p, types, c.prefers))
 
 
 @domain(
@@ -196,6 +198,7 @@ def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     high=(0, 1),
     base=(1,),
     dilation=(1,),
+    prefers=PREFERS,
 )
 def _wide_reduce_window(p: Program, c: Choice) -> HloInstruction:
     return _variadic_reduce_window(p, c)
