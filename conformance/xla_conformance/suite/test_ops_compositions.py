@@ -26,7 +26,7 @@ from xla_conformance.ops.twins import groups, twins
 from xla_conformance.ops.variations import readings, variations
 from xla_conformance.programs.arrangements import arrangements
 from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
-from xla_conformance.programs.drawn import drawn_programs, planted_programs
+from xla_conformance.programs.drawn import drawn_programs, drawn_trees, planted_programs
 from xla_conformance.programs.loops import loops
 from xla_conformance.programs.patterns import broken_conditions, parts
 from xla_conformance.programs.rewrites import KINDS, Rewritten, apart, rewritten
@@ -53,6 +53,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("first", range(0, _DRAWN if every else _FEW, _FEW))
     if "planted" in metafunc.fixturenames:
         metafunc.parametrize("planted", range(0, _PLANTED, _MANY) if every else [0])
+    if "tree" in metafunc.fixturenames:
+        metafunc.parametrize("tree", range(0, _TREES, _FEW_TREES * 4) if every else [0])
     if "part" in metafunc.fixturenames:
         metafunc.parametrize("part", parts(every=every), ids=lambda part: f"{part[0]}-{part[1]}")
 
@@ -151,6 +153,8 @@ _FEW, _DRAWN = 12, 300
 """How many drawn programs the quick and the full profile have."""
 _SOME, _MANY, _PLANTED = 8, 60, 1800
 """How many programs with planted expressions are one program, in quick and in full, and how many full has."""
+_FEW_TREES, _TREES = 100, 8000
+"""How many trees of ops the quick and the full profile have."""
 _CONTEXTS_OF_PLANTED = (Context(level=2), Context(level=0), Context(level=1), Context("constants", level=2))
 _CONTEXTS = (
     Context(level=2),
@@ -225,6 +229,18 @@ def test_drawn_programs(client: Client, backend: str, target: TargetConfig, firs
     programs = drawn_programs(seed, first, _FEW, held_types(backend))
     for level in (2, 0) if first else (2,):
         require_each(client, target, programs, Context(level=level), seed)
+
+
+@pytest.mark.promise("compiler.run-backend")
+def test_drawn_trees(
+    client: Client, backend: str, target: TargetConfig, tree: int, seed: int, request: pytest.FixtureRequest
+) -> None:
+    """Ops over each other, where no value has another user, as most passes ask for."""
+    every = request.config.getoption("xla_profile") != "quick"
+    programs = drawn_trees(seed, tree, _FEW_TREES * 4 if every else _FEW_TREES, held_types(backend))
+    if not programs:
+        not_supported("the device holds none of the types that trees have")
+    require_each(client, target, programs, Context(level=2), seed)
 
 
 @pytest.mark.promise("compiler.run-backend")
