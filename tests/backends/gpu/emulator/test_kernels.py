@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from xla_backend_gpu.emulator import Memory, Module
+from xla_backend_gpu.emulator import EmulatorFault, Memory, Module
 from xla_backend_gpu.emulator.fast import compile_kernel
 from xla_backend_gpu.emulator.fast.native import run_on_cores
 from xla_backend_gpu.emulator.ptx.linker import link
@@ -130,6 +130,26 @@ add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r3;"""
     accepted_by_ptxas(text)
     (found,), _ = run(text, [np.zeros(64, np.uint32)], engine=engine, grid=2)
     assert (found == 2 * np.arange(64)).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_address_of_a_parameter_in_a_register(engine: str) -> None:
+    body = """mov.b64 %rd5, p1; mov.b64 %rd6, p2; setp.lt.u32 %p1, %r2, 5; selp.b64 %rd7, %rd5, %rd6, %p1;
+ld.param.b64 %rd8, [%rd7]; add.u64 %rd8, %rd8, %rd20; ld.global.u32 %r3, [%rd8];
+add.u64 %rd9, %rd3, %rd20; st.global.u32 [%rd9], %r3;"""
+    text = kernel(body, parameters=3)
+    accepted_by_ptxas(text)
+    x, y = np.arange(32, dtype=np.uint32), np.arange(100, 132, dtype=np.uint32)
+    (*_, found), _ = run(text, [x, y, np.zeros(32, np.uint32)], engine=engine, block=32)
+    assert (found == np.where(x < 5, x, y)).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("offset", "kind"), [(8, "out-of-bounds"), (-8, "out-of-bounds"), (4, "misaligned")])
+def test_no_parameter_at_an_address(engine: str, offset: int, kind: str) -> None:
+    body = f"mov.b64 %rd5, p1; ld.param.b64 %rd8, [%rd5+{offset}]; st.global.u32 [%rd8], %r2;"
+    with pytest.raises(EmulatorFault, match=kind):
+        run(kernel(body), [np.zeros(32, np.uint32)], engine=engine, block=32)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

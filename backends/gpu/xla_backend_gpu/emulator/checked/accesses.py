@@ -19,7 +19,6 @@ from xla_backend_gpu.emulator.ptx.program import Address, Instruction, Operand, 
 from xla_backend_gpu.emulator.spaces import WINDOW_BYTES, window
 from xla_backend_gpu.emulator.table import Effect
 from xla_backend_gpu.emulator.table.matrix_loads import ROW_BYTES, row_lanes
-from xla_core.errors import UnimplementedError
 
 Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
 
@@ -96,13 +95,22 @@ class Accesses:
         return np.broadcast_to(first + offset, indices.shape)
 
     def _load_parameter(self, instruction: Instruction, address: Address, indices: Indices) -> None:
-        if not isinstance(address.base, Symbol):
-            raise UnimplementedError(f"line {instruction.line}: a parameter's address in a register")
-        first = address.base.variable.address + address.base.offset
-        type_ = instruction.type
+        type_, size = instruction.type, instruction.type.size * instruction.vector_length
+        if isinstance(address.base, Symbol):
+            where = self.addresses(address, indices[:1])  # one for all threads
+        else:
+            self.undefined.check_address(instruction, address, indices)
+            where = self.addresses(address, indices)
+        limit = self.launch.kernel.parameter_bytes
+        outside = (where > np.uint64(max(limit - size, 0))) | (where % np.uint64(size) > 0)
+        if outside.any():
+            first = int(np.flatnonzero(outside)[0])
+            detail = f"{size} bytes at {int(where[first]):#x} of the parameters, which have {limit} bytes"
+            kind = FaultKind.MISALIGNED if int(where[first]) % size else FaultKind.OUT_OF_BOUNDS
+            raise self.fault(kind, detail, int(indices[first]), instruction)
         for position, element in enumerate(_elements(instruction, 0)):
-            start = first + position * type_.size
-            bits = self.parameters[start : start + type_.size].view(f"u{type_.size}")
+            places = where.astype(np.int64) + position * type_.size
+            bits = self.parameters[places[:, None] + np.arange(type_.size)].view(f"u{type_.size}")[:, 0]
             self._put(instruction, element, bits, indices)
 
     def _put(self, instruction: Instruction, element: Operand, bits: Array, indices: Indices) -> None:

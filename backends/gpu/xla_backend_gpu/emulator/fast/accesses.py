@@ -100,9 +100,9 @@ class Accesses:
         address = next(o for o in instruction.operands if isinstance(o, Address))
         base = address.base
         if instruction.space == "param":
-            if not isinstance(base, Symbol):
-                raise UnimplementedError(f"line {instruction.line}: a parameter's address in a register")
-            return self.b.gep("i8", self.parameters, self.b.int_(base.variable.address + base.offset))
+            if isinstance(base, Symbol):
+                return self.b.gep("i8", self.parameters, self.b.int_(base.variable.address + base.offset))
+            return self.checked(self._where(address), "param", _size(instruction))
         return self.checked(self._where(address), instruction.space, _size(instruction))
 
     def _where(self, address: Address) -> Value:
@@ -134,6 +134,8 @@ class Accesses:
             return self.shared, where, self.ends["shared", size]
         if space == "local":
             return self.local, where, self.ends["local", size]
+        if space == "param":
+            return self.parameters, where, b.int_(max(0, self.kernel.parameter_bytes - size + 1))
         start, end = self.memory, self.ends["global", size]
         offset = b.sub(where, self.memory_base)
         if space == "generic":
