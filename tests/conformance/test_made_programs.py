@@ -11,8 +11,10 @@ from xla_conformance.ops.variations import readings
 from xla_conformance.programs.arrangements import arrangements
 from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
 from xla_conformance.programs.loops import Counter, counters, loops
+from xla_conformance.programs.padded_windows import padded_windows
 from xla_conformance.programs.rewrites import Rewritten
 from xla_conformance.programs.structures import branches, states
+from xla_conformance.programs.widenings import widenings
 
 from xla_core import evaluate
 from xla_core.hlo import ElementType, verify
@@ -24,6 +26,8 @@ _PROGRAMS = [
     *arrangements(0, every=True),
     *states(0, every=True),
     *branches(0, every=True),
+    *padded_windows(0, every=True),
+    *widenings(0, every=True),
     *_CONSTANTS,
 ]
 
@@ -57,7 +61,7 @@ def test_each_counter_has_a_plain_loop() -> None:
     assert len(plain) >= len(counters(2))
 
 
-@pytest.mark.parametrize("make", [loops, states, branches, arrangements])
+@pytest.mark.parametrize("make", [loops, states, branches, arrangements, widenings])
 def test_programs_depend_on_the_seed_alone(make: Callable[..., Sequence[Rewritten]]) -> None:
     texts = [[program.text for program in make(seed, every=False)] for seed in (3, 3, 4)]
     assert texts[0] == texts[1] != texts[2]
@@ -93,3 +97,28 @@ def test_parts_that_are_not_in_order_show() -> None:
             (result,) = evaluate(program.module(), *(arguments := program.arguments(seed)))
             is_whole = np.array_equal(result, arguments[0])
             assert is_whole == program.name.endswith("in order"), program.name
+
+
+def test_sums_of_narrow_types_are_other_ones_in_wider_types() -> None:
+    for program in widenings(0, every=False):
+        wider = program.module().clone()
+        entry = wider.entry
+        for result in list(entry.root.operands):
+            value = result.operand(0)
+            if value.opcode in ("add", "subtract", "multiply"):
+                shape = result.shape
+                entry.replace_with(
+                    result, entry.add(value.opcode, *(entry.add("convert", o, shape=shape) for o in value.operands))
+                )
+        arguments = program.arguments(0)
+        pairs = zip(evaluate(program.module(), *arguments), evaluate(wider, *arguments), strict=True)
+        assert sum(np.asarray(a).tobytes() != np.asarray(b).tobytes() for a, b in pairs) == 3, program.name
+
+
+@pytest.mark.parametrize("opcode", ["maximum", "minimum", "multiply"])
+def test_zeros_beside_a_window_are_not_the_identity(opcode: str) -> None:
+    """A window of the padded array gives another result than one whose padding stands for the identity."""
+    (program,) = (p for p in padded_windows(0, every=False) if p.name == f"windows of padded f32 arrays, {opcode}")
+    padded, windows = evaluate(program.module(), *program.arguments(0))[0], program.arguments(0)[0]
+    assert np.asarray(padded).shape == (6, 4)
+    assert not np.array_equal(np.asarray(padded)[0], windows[0])

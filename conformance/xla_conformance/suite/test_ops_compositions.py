@@ -28,10 +28,12 @@ from xla_conformance.programs.arrangements import arrangements
 from xla_conformance.programs.constant_operands import CONSTANT_TYPES, constant_operands
 from xla_conformance.programs.drawn import drawn_programs, drawn_trees, planted_programs
 from xla_conformance.programs.loops import loops
+from xla_conformance.programs.padded_windows import padded_windows
 from xla_conformance.programs.patterns import broken_conditions, parts
 from xla_conformance.programs.rewrites import KINDS, Rewritten, apart, rewritten
 from xla_conformance.programs.running import require_each
 from xla_conformance.programs.structures import branches, states
+from xla_conformance.programs.widenings import widenings
 from xla_core import Client, evaluate
 from xla_core.hlo import HloModule, Tolerance
 from xla_core.target import TargetConfig
@@ -195,6 +197,8 @@ _MADE: dict[str, Callable[..., Sequence[Rewritten]]] = {
     "states": states,
     "branches": branches,
     "arrangements": arrangements,
+    "padded-windows": padded_windows,
+    "widenings": widenings,
     **{f"constants-{t.value}": functools.partial(constant_operands, t) for t in CONSTANT_TYPES},
 }
 
@@ -204,7 +208,7 @@ _MADE: dict[str, Callable[..., Sequence[Rewritten]]] = {
 def test_what_holds_for_most_programs(
     client: Client, target: TargetConfig, made: str, seed: int, request: pytest.FixtureRequest
 ) -> None:
-    """Counters, states, branches and constants of which all but one allow what a pass does."""
+    """Counters, states, windows, constants and others of which all but one allow what a pass does."""
     every = request.config.getoption("xla_profile") != "quick"
     programs = _MADE[made](seed, every=every)
     for context in (Context(level=2), Context(level=0)) if every else (Context(level=2),):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
@@ -86,3 +88,24 @@ class ConstantsFromTheEnd(Rewriter):
             parts.append((begin, begin + part))
         starts = [c.constant(np.asarray(b, o.shape.dtype)) for (b, _), o in zip(parts, i.operands[1:], strict=True)]
         return c.add("dynamic-slice", i.operand(0), *starts, dynamic_slice_sizes=i.shape.dimensions)
+
+
+@_rewrites("compiler.run-backend", "Zeros before windows of the largest element become the windows' own padding.")
+class ZerosBesideWindows(Rewriter):
+    def rewrite(self, c, i):
+        if i.opcode != "reduce-window" or len(i.operands) != 2 or i.operand(0).opcode != "pad":
+            return None
+        if i.attribute("to_apply").root.opcode != "maximum":
+            return None
+        padded = i.operand(0)
+        edge = padded.operand(1)
+        padding = padded.attribute("padding")
+        if edge.opcode != "constant" or np.asarray(edge.literal.array) != 0 or any(p.interior for p in padding):
+            return None
+        window = tuple(
+            dataclasses.replace(w, padding_low=w.padding_low + p.low, padding_high=w.padding_high + p.high)
+            for w, p in zip(i.attribute("window"), padding, strict=True)
+        )
+        if any(w.base_dilation > 1 for w in window):
+            return None
+        return c.add("reduce-window", padded.operand(0), i.operand(1), window=window, to_apply=i.attribute("to_apply"))
