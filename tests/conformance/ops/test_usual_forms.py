@@ -72,3 +72,26 @@ def test_each_elementwise_op_has_a_case_of_a_million_elements() -> None:
     (arguments,) = case.arguments()
     assert arguments[0].size > 1 << 20
     assert arguments[0].size % 2 == 1
+
+
+def test_products_contract_sizes_of_each_remainder_with_and_without_a_batch() -> None:
+    found = set()
+    for seed in range(3):
+        for case in generate(seed=seed, opcodes=[Opcode.DOT]):
+            if "-remainders-" in case.name:
+                for dot in instructions(case):
+                    size = dot.operand(0).shape.dimensions[-1]
+                    found.add((size % 8, bool(dot.attribute("lhs_batch_dims"))))
+    assert found == {(rest, batch) for rest in range(8) for batch in (False, True)}
+
+
+def test_rows_that_are_matrices_have_each_remainder_in_some_type() -> None:
+    found: dict[str, set[int]] = {}
+    for case in cases_of(Opcode.REDUCE, "rows"):
+        for reduce in instructions(case):
+            sizes = reduce.operand(0).shape.dimensions
+            if reduce.attribute("dimensions") == (1, 2):
+                assert np.prod(sizes) > 4096
+                found.setdefault(case.element_type.value, set()).add(sizes[-1] % 4)
+    assert {"s8", "s32", "bf16", "f32"} <= found.keys()
+    assert set().union(*found.values()) == set(range(4))

@@ -188,6 +188,34 @@ def _dot_of_alike(p: Program, c: Choice) -> HloInstruction:
     return _dot(p, c)
 
 
+@domain(
+    Opcode.DOT,
+    variant="remainders",
+    rule=EQUAL,
+    types=(_T.S8, _T.BF16, _T.F16, _T.F32),
+    sizes=(Group(8, 16, 24, 32, 64),),
+    empty=(),
+    places=("minor",),
+)
+def _dots_of_remainders(p: Program, c: Choice) -> HloInstruction:
+    """Contracted sizes of each remainder beside a multiple of 8, with or without a batch, in types of tiles.
+
+    A kernel of vectors or tiles has code of its own for the last elements, often one for each remainder.
+    """
+    results = []
+    for rest in range(8):
+        size, turn = c.size + rest, c.size // 8 + rest
+        left, right = factors(size, p.type)
+        batch = (2,) if turn % 2 else ()
+        at, is_last = len(batch), turn // 2 % 2  # of rhs, as in products of queries and keys
+        lhs = p.parameter((*batch, 3, size), fill=left)
+        rhs = p.parameter((*batch, 5, size) if is_last else (*batch, size, 5), fill=right)
+        numbers = {f"{side}_batch_dims": tuple(range(at)) for side in ("lhs", "rhs")}
+        numbers |= {"lhs_contracting_dims": (at + 1,), "rhs_contracting_dims": (at + is_last,)}
+        results.append(p.add(Opcode.DOT, lhs, rhs, shape=p.shape((*batch, 3, 5)), **numbers))
+    return p.add(Opcode.TUPLE, *results)
+
+
 # -- ragged-dot -------------------------------------------------------------------------------------------------------
 
 

@@ -67,21 +67,30 @@ def _reduce(p: Program, c: Choice) -> HloInstruction:
     places=("minor",),
     sizes=LENGTHS,
     start=("given", "constant"),
+    remainder=(0, 1, 2, 3),
 )
 def _rows(p: Program, c: Choice) -> HloInstruction:
-    """Rows and columns, which programs reduce most, by every reducer of the type, from its identity."""
+    """Rows and columns, which programs reduce most, by every reducer of the type, from its identity.
+
+    Some rows are matrices of more than 4,096 elements together, whose minor dimension has a remainder modulo 4.
+    """
     results: list[HloInstruction] = []
     many = 2 * len(KINDS) if c.size < _MANY else len(KINDS)
     names = NAMES if c.size < _LARGE else NAMES[:3]
-    for name in dict.fromkeys(known_reducer(name, p.type) for name in names):
+    minor = max(c.size // 4, 1) * 4 + c.remainder
+    for number, name in enumerate(dict.fromkeys(known_reducer(name, p.type) for name in names)):
         to_apply, first = reducer(p, name, p.type), identity(name, p.type)
         for axis in (1, 0) if c.size < _LARGE or not results else (len(results) % 2,):
-            operand = p.parameter((many, c.size) if axis else (c.size, many), fill=rows(name, p.type, p.type, (axis,)))
+            sizes: tuple[int, ...] = (many, c.size) if axis else (c.size, many)
+            axes: tuple[int, ...] = (axis,)
+            if axis and (number + c.size) % 2 and c.size < _LARGE:
+                sizes, axes = (many, 2 + 4096 // (many * minor), minor), (1, 2)
+            operand = p.parameter(sizes, fill=rows(name, p.type, p.type, axes))
             if c.start == "constant":
                 start = p.entry.constant(exactly(first)(p.shape(), np.random.default_rng(0)))
             else:
                 start = p.parameter((), fill=exactly(first))
-            results.append(p.add(Opcode.REDUCE, operand, start, dimensions=(axis,), to_apply=to_apply))
+            results.append(p.add(Opcode.REDUCE, operand, start, dimensions=axes, to_apply=to_apply))
     return p.add(Opcode.TUPLE, *results)
 
 
