@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pytest
 from xla_conformance.programs.effects import EFFECTS, NOTED, with_effects
-from xla_conformance.programs.ordered_effects import ORDERED, in_order
+from xla_conformance.programs.ordered_effects import ORDERED, in_order, number_of
 
 from xla_core import evaluate
 from xla_core.hlo import Environment, parse_hlo, verify
@@ -26,7 +26,7 @@ def _run(text: str, x: int) -> tuple[list[int], Environment]:
     verify(module)
     NOTED.clear()
     evaluate(module, np.int32(x), environment=environment)
-    return [*NOTED, *fed, *(int(np.asarray(value)) for value in environment.outfeed)], environment
+    return [*NOTED, *fed, *map(number_of, environment.outfeed)], environment
 
 
 def _effects(kind: str, x: int) -> list[int]:
@@ -51,3 +51,9 @@ def test_each_ordered_effect_is_reached_but_that_of_a_loop_of_no_turn(kind: str)
     text = in_order(kind)
     reached = {round(n, -3) for x in (-2, 5) for n in _run(text, x)[0] if n > 100}
     assert len(reached) == text.count("\neffect_") + text.startswith("effect_") - 1
+
+
+def test_arrays_and_tuples_are_fed_out_between_numbers() -> None:
+    found = [value for x in (-2, 5) for value in _run(in_order("feeds"), x)[1].outfeed]
+    assert {np.ndim(value) for value in found if not isinstance(value, tuple)} == {0, 1}
+    assert {isinstance(value[0], tuple) for value in found if isinstance(value, tuple)} == {False, True}

@@ -1,12 +1,16 @@
 """Programs whose effects have an order: each one takes what the one before it gives, a token or a number.
 
 The effects are in computations that are called, in branches, in loops, and in loops of loops. Each says which one it
-is and what it was given, so an effect that is left out, done twice or moved over another one shows.
+is and what it was given, so an effect that is left out, done twice or moved over another one shows. What is fed out is
+a number, an array, a tuple or a nested tuple, in turns.
 """
 
 from __future__ import annotations
 
 import itertools
+from typing import Any
+
+import numpy as np
 
 _FEEDS, _NUMBER = "(s32[], token[])", "s32[]"
 ORDERED = ("feeds", "custom-call")
@@ -20,11 +24,22 @@ _FIRST = {
 _EFFECT = {
     "feeds": "  i = (s32[], token[]) infeed(t)\n  v = s32[] get-tuple-element(i), index=0\n"
     "  u = token[] get-tuple-element(i), index=1\n  z = s32[] add(y, v)\n"
-    "  o = token[] outfeed(z, u), outfeed_shape=s32[]\n  two = s32[] constant(2)\n  m = s32[] xor(x, two)\n"
-    "  ROOT r = (s32[], token[]) tuple(m, o)\n",
+    "  two = s32[] constant(2)\n  m = s32[] xor(x, two)\n"
+    "  a = s32[2] broadcast(z), dimensions={{}}\n  p = (s32[], s32[2]) tuple(z, a)\n"
+    "  n = ((s32[], s32[2]), s32[]) tuple(p, z)\n"
+    "  o = token[] outfeed({fed}, u), outfeed_shape={shape}\n  ROOT r = (s32[], token[]) tuple(m, o)\n",
     "custom-call": '  c = s32[] custom-call(y), custom_call_target="xla_conformance.note", '
     "custom_call_has_side_effect=true\n  ROOT r = s32[] subtract(c, k)\n",
 }
+_FED = (("z", "s32[]"), ("a", "s32[2]"), ("p", "(s32[], s32[2])"), ("n", "((s32[], s32[2]), s32[])"))
+"""What an effect may feed out: a number, an array of it, and tuples."""
+
+
+def number_of(value: Any) -> int:
+    """Returns the number of which everything in a value that is fed out consists."""
+    while isinstance(value, tuple):
+        value = value[0]
+    return int(np.asarray(value).flat[0])
 
 
 class _Text:
@@ -41,7 +56,9 @@ class _Text:
     def effect(self) -> str:
         n = next(self._count)
         number = f"  k = s32[] constant({1000 * n})\n  y = s32[] add(x, k)\n"
-        return self._add(f"effect_{n}", _FIRST[self._kind] + number + _EFFECT[self._kind])
+        fed, shape = _FED[len(self.computations) % len(_FED)]
+        effect = _EFFECT[self._kind].format(fed=fed, shape=shape)
+        return self._add(f"effect_{n}", _FIRST[self._kind] + number + effect)
 
     def calls(self, *of: str) -> str:
         """A computation that calls others, one after another."""

@@ -14,7 +14,7 @@ import pytest
 from xla_conformance.bits import require_bits
 from xla_conformance.patience import FACTOR
 from xla_conformance.programs.effects import NOTED, with_effects
-from xla_conformance.programs.ordered_effects import in_order
+from xla_conformance.programs.ordered_effects import in_order, number_of
 from xla_core import Client, CompileOptions, LoadedExecutable, evaluate
 from xla_core.hlo import Environment, HloModule, parse_hlo
 
@@ -93,12 +93,12 @@ def test_feeds_are_in_the_order_of_their_tokens(client: Client, level: int) -> N
     for x in _NUMBERS:
         environment = Environment(next_infeed=functools.partial(next, _counted()))
         expected = evaluate(module, np.int32(x), environment=environment)
-        wanted = [int(np.asarray(value)) for value in environment.outfeed]
+        wanted = [number_of(value) for value in environment.outfeed]
         for value, _ in zip(_counted(), range(2 * len(wanted)), strict=False):
             client.transfer_to_infeed(value)
         got = [np.asarray(result) for result in executable(np.int32(x))]
         left = [infeed.get(timeout=SECONDS) for _ in range(len(infeed))]
-        out = [int(outfeed.get(timeout=SECONDS).value) for _ in range(len(outfeed))]
+        out = [number_of(outfeed.get(timeout=SECONDS).value) for _ in range(len(outfeed))]
         said = f"at optimization level {level}, with {x}."
         assert len(left) == len(wanted), f"A program reads from the infeed once at each place, {said}"
         assert out == wanted, f"A program feeds in the order of its tokens, {said}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -172,6 +173,32 @@ def test_feeds_of_every_size(client: Client, random: np.random.Generator, form: 
         _arrays(value),
         promise="transfer-manager.outfeed",
     )
+
+
+@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend")
+def test_arrays_and_tuples_are_fed_in_order(client: Client, random: np.random.Generator) -> None:
+    """One after another, each kind of value after each kind."""
+    forms = ("s32[3]", "(s32[3], f32[])", "((s32[], f32[2]), s32[3])")
+    for first, second in itertools.product(forms, repeat=2):
+        module = parse_hlo(
+            f"HloModule feeds\n\nENTRY e {{\n  t = token[] after-all()\n  i = ({first}, token[]) infeed(t)\n"
+            f"  x = {first} get-tuple-element(i), index=0\n  u = token[] get-tuple-element(i), index=1\n"
+            f"  j = ({second}, token[]) infeed(u)\n  y = {second} get-tuple-element(j), index=0\n"
+            f"  v = token[] get-tuple-element(j), index=1\n  o = token[] outfeed(x, v), outfeed_shape={first}\n"
+            f"  ROOT p = token[] outfeed(y, o), outfeed_shape={second}\n}}\n"
+        )
+        values = [_filled(o.operand(0).shape, random) for o in module.entry.instructions if o.opcode == "outfeed"]
+        executable = client.compile(module)
+        for value in values:
+            client.transfer_to_infeed(value)
+        executable()
+        out = [client.transfer_from_outfeed(timeout=SECONDS) for _ in values]
+        require_bits(
+            f"Values of the shapes {first} and {second} go through infeed and outfeed in order.",
+            _arrays(tuple(out)),
+            _arrays(tuple(values)),
+            promise="transfer-manager.outfeed",
+        )
 
 
 def _filled(shape: Shape, random: np.random.Generator) -> Any:
