@@ -14,7 +14,6 @@ import numpy as np
 
 from xla_core.hlo import OPS, HloInstruction, HloModule, Literal, Opcode, Trait
 from xla_core.passes import Builder
-from xla_core.passes.patterns import uniform_value
 
 _Use = Callable[[Builder, HloInstruction], HloInstruction]
 _BEFORE_A_USE: Mapping[str, _Use] = {
@@ -80,9 +79,14 @@ def _changes(i: HloInstruction) -> Iterator[tuple[str, Callable[[HloInstruction]
 
 def _is_used_twice(i: HloInstruction) -> bool:
     """Whether an array that isn't one number is used twice, by one instruction or by two."""
-    if not i.shape.is_array or not i.shape.element_type.is_floating or uniform_value(i) is not None:
+    if not i.shape.is_array or not i.shape.element_type.is_floating or _is_one_number(i):
         return False
     return sum(o is i for user in i.users for o in user.operands) > 1
+
+
+def _is_one_number(i: HloInstruction) -> bool:
+    source = i.operands[0] if i.opcode is Opcode.BROADCAST else i
+    return source.opcode is Opcode.CONSTANT and source.literal.is_splat
 
 
 def _is_square(i: HloInstruction) -> bool:

@@ -225,8 +225,8 @@ PRIMITIVES = [
 THE_DEVICES = {"infeed", "outfeed", "partition-id", "replica-id", "custom-call", "rng-get-and-update-state"}
 """Ops that can't be decomposed into arithmetic: what reaches outside, or who the device is."""
 
-THE_COMPILERS = {"fusion", "complex"}
-"""What later passes make, and what only a device that holds pairs is asked."""
+OF_PAIRS = {"complex"}
+"""What only a device that holds pairs is asked."""
 
 
 STRUCTURED = [
@@ -264,7 +264,7 @@ def test_what_is_not_primitive_has_a_decomposition() -> None:
         if not decompositions_of(name)
         and not {Trait.PRIMITIVE, Trait.NOP, Trait.CONTROL_FLOW, Trait.COLLECTIVE, Trait.ASYNC} & op.traits
     }
-    assert without == THE_DEVICES | THE_COMPILERS
+    assert without == THE_DEVICES | OF_PAIRS
 
 
 def test_the_primitive_ops_are_about_two_dozen() -> None:
