@@ -100,3 +100,27 @@ def test_programs_with_scans(client, name: str) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-3)
     assert "scans: " in executable.artifacts()["plan"]
     assert count.counters.launches <= launches
+
+
+@pytest.mark.parametrize("padding", ["0_30", "30_0"])
+def test_a_scan_whose_results_have_another_layout(padding: str) -> None:
+    text = f"""HloModule m, entry_computation_layout={{(f32[2,31]{{1,0}})->f32[2,31]{{0,1}}}}
+
+smallest {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] minimum(a, b)
+}}
+
+ENTRY main {{
+  x = f32[2,31]{{1,0}} parameter(0)
+  high = f32[] constant(inf)
+  s = f32[2,31]{{1,0}} reduce-window(x, high), window={{size=1x31 pad=0_0x{padding}}}, to_apply=smallest
+  n = f32[2,31]{{1,0}} negate(s)
+  ROOT r = f32[2,31]{{0,1}} copy(n)
+}}
+"""
+    x = np.random.default_rng(0).random((2, 31), np.float32)
+    (got,) = xla.Client("gpu").compile(text)(x)
+    smallest = np.minimum.accumulate(x[:, ::-1], 1)[:, ::-1] if padding == "0_30" else np.minimum.accumulate(x, 1)
+    np.testing.assert_array_equal(np.asarray(got), -smallest)
