@@ -197,7 +197,7 @@ class HloDataflowAnalysis:
     def _keep_operands(self, start: HloInstruction, operands: list[list[HloValue]]) -> None:
         """Forwards the operands of a start op to the leaves of its result, so that they live until the done op.
 
-        The result has a token or a context of its own: that of a `send` is (data, context, token).
+        The other leaves have values of their own, such as the context and the token of a `send`.
         """
         assert start.op.operands_at is not None
         first = start.shape.leaf_number(start.op.operands_at)

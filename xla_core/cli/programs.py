@@ -132,9 +132,10 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
     """
     arrays = load_arrays(paths, shapes)
     if len(arrays) != len(shapes):
-        types = "".join(f"{', ' if n else ': '}{shape.without_layout()}" for n, shape in enumerate(shapes))
+        types = ", ".join(str(shape.without_layout()) for shape in shapes)
         raise InvalidArgumentError(
-            f"--input gives {counted(len(arrays), 'array')}, but the program takes {len(shapes)}{types}",
+            f"--input gives {counted(len(arrays), 'array')}, but the program takes {len(shapes)}"
+            + (f": {types}" if types else ""),
             hint="give --input for each argument, or leave it out: then the arguments are random",
         )
     return arrays

@@ -74,7 +74,7 @@ _INSTRUCTION_SETS = {  # from the oldest; each includes the older ones (XLA: bac
 
 def host_cpu() -> str:
     """LLVM's name of the host processor ("znver4"), or of the earliest one that has all of `--xla_cpu_max_isa`."""
-    return _limited_host(xla_flags().xla_cpu_max_isa.upper())[0]
+    return _limited_host()[0]
 
 
 @functools.cache
@@ -95,7 +95,7 @@ def host_features() -> frozenset[str]:
 
     Those that are newer than `--xla_cpu_max_isa` are left out.
     """
-    return _limited_host(xla_flags().xla_cpu_max_isa.upper())[1]
+    return _limited_host()[1]
 
 
 @functools.cache
@@ -104,8 +104,13 @@ def host_feature_names() -> frozenset[str]:
     return frozenset(_feature_flags())
 
 
+def _limited_host() -> tuple[str, frozenset[str]]:
+    """The processor's name and features, limited by `--xla_cpu_max_isa`."""
+    return _limited_to(xla_flags().xla_cpu_max_isa.upper())
+
+
 @functools.cache
-def _limited_host(newest: str) -> tuple[str, frozenset[str]]:
+def _limited_to(newest: str) -> tuple[str, frozenset[str]]:
     """The processor's name and features, without those that are newer than the instruction set `newest`.
 
     As in XLA, a name that isn't one of x86's instruction sets limits nothing.

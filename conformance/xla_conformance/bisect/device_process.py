@@ -95,8 +95,9 @@ class DeviceProcess:
             self._is_patient = False
 
     def confirmed(self, find: Callable[[], _Found | None], repeat: Callable[[_Found], _Found | None]) -> _Found | None:
-        """Returns what `find` finds. If it was in a hurry, that is repeated patiently, and searched for again if
-        nothing is wrong then.
+        """Returns what `find` finds.
+
+        If steps hurried, `repeat` runs the finding again, patiently. If nothing is wrong then, `find` searches again.
         """
         found = find()
         if found is None or not self.hurries:

@@ -85,23 +85,24 @@ def several_types(p: Program, count: int, second: ElementType) -> list[ElementTy
 
 
 PREFERS = ("more", "less")
-"""Which of the other elements wins beside equal first ones: the larger or the smaller one."""
+"""Whether the larger or the smaller second element wins where the first ones are equal."""
 
 
 def several(p: Program, types: Sequence[ElementType], prefers: str = "more") -> HloComputation:
     """Adds a computation of several accumulators: the largest first element, and the others that came with it.
 
-    Of equal first elements, the one that comes with more or with less wins, so that no order of combining matters.
+    Where first elements are equal, `prefers` chooses by the second ones, and so on, so that every order of combining
+    gives the same.
     """
     n = len(types)
-    greater = {"more": "GT", "less": "LT"}[prefers]
+    wins, wins_or_equal = {"more": ("GT", "GE"), "less": ("LT", "LE")}[prefers]
 
     def root(made: HloComputation, *all_parameters: HloInstruction) -> HloInstruction:
         left, right = all_parameters[:n], all_parameters[n:]
-        takes = made.add(Opcode.COMPARE, left[-1], right[-1], direction={"GT": "GE", "LT": "LE"}[greater])
+        takes = made.add(Opcode.COMPARE, left[-1], right[-1], direction=wins_or_equal)
         for number, (a, b) in reversed(list(enumerate(zip(left[:-1], right[:-1], strict=True)))):
             same = made.add(Opcode.COMPARE, a, b, direction="EQ")
-            above = made.add(Opcode.COMPARE, a, b, direction=greater if number else "GT")
+            above = made.add(Opcode.COMPARE, a, b, direction=wins if number else "GT")
             takes = made.add(Opcode.OR, above, made.add(Opcode.AND, same, takes))
         return made.add(Opcode.TUPLE, *(made.add(Opcode.SELECT, takes, a, b) for a, b in zip(left, right, strict=True)))
 

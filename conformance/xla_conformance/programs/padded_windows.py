@@ -1,4 +1,4 @@
-"""Windows of padded arrays: each op that has windows, and each number for which a pass may look.
+"""Windows of padded arrays, for each op that has windows and each number that a pass may expect as padding.
 
 A pass that makes a pad part of the windows has to compare its number with the one that stands outside of them.
 """
@@ -54,7 +54,7 @@ def padded_windows(seed: int, *, every: bool) -> tuple[Rewritten, ...]:
 
 
 def _numbers(name: str, element: ElementType) -> tuple[float, ...]:
-    """Returns 0 and 1, or 0 and the ends of the range, infinite and finite, of which no element is beyond."""
+    """Returns the numbers to pad with: 0 and 1, or for extrema 0, the identity, and the finite number next to it."""
     if name in ("add", "multiply", "convolution"):
         return (0, 1)
     neutral = identity("minimum" if name == "minimum" else "maximum", element).real
@@ -68,7 +68,7 @@ def _reduced(by: str) -> Callable[[Value], Value]:
 
 
 def _convolved(v: Value) -> Value:
-    """The first dimension is that of space, the second one that of batches and of results."""
+    """A convolution whose spatial dimension is the first one, and whose second one is the batch."""
     image, kernel = v.form(*v.dimensions, 1), v.constant(np.array([[[1]], [[-2]]]))
     labels = ConvolutionDimensionNumbers(1, 2, (0,), 1, 2, (0,), 1, 2, (0,))
     return image.op(_O.CONVOLUTION, kernel, window=(WindowDimension(size=2),), dim_labels=labels)

@@ -18,7 +18,7 @@ _INTEGERS = tuple(map(ElementType, ("s8", "u8", "s16", "u16", "s32", "u32", "s64
 _FLOATS = (_T.BF16, _T.F16, _T.F32, _T.F64)
 _SUMS = (_O.ADD, _O.SUBTRACT, _O.MULTIPLY)
 _MORE = (_O.NEGATE, _O.SHIFT_LEFT, _O.ABS, _O.DIVIDE, _O.NOT)
-"""Ops whose results a wider type may not have, or has other ones."""
+"""Ops that may have another result in a wider type. Quick takes one of them for each pair of types."""
 _SIZE = 40
 
 

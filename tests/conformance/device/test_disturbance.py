@@ -63,14 +63,15 @@ def test_a_wrong_copy_beside_the_test_is_told(monkeypatch: pytest.MonkeyPatch) -
             write(stream, destination, np.zeros_like(np.asarray(source)))
 
         monkeypatch.setattr(type(executor.create_stream()), "memcpy_h2d", lose)
-        with pytest.raises(AssertionError, match="A copy beside other work has its data"):  # noqa: SIM117
-            with disturb(executor, np.random.default_rng(0)):
-                time.sleep(0.3)
+        wrong = pytest.raises(AssertionError, match="A copy beside other work has its data")
+        with wrong, disturb(executor, np.random.default_rng(0)):
+            time.sleep(0.3)
 
 
 def test_an_error_of_the_test_itself_is_kept() -> None:
-    with Client("template") as client, pytest.raises(InternalError, match="its own"):  # noqa: SIM117
-        with disturb(client.platform.executor(0), np.random.default_rng(1)):
+    with Client("template") as client:
+        disturbed = disturb(client.platform.executor(0), np.random.default_rng(1))
+        with pytest.raises(InternalError, match="its own"), disturbed:
             raise InternalError("its own")
 
 

@@ -163,8 +163,8 @@ def _device(environment: Environment, number: int) -> Device:
     return (environment.replica, number) if partitions else (number, environment.partition)
 
 
-_NUMBERS = (np.ndarray, np.generic)
-"""Arrays, and numbers as numpy computes them of arrays without dimensions."""
+_ARRAYS = (np.ndarray, np.generic)
+"""Arrays, and the scalars that numpy computes from arrays of rank 0."""
 
 
 def _check_value(value: Value, shape: Shape, what: str) -> None:
@@ -174,7 +174,7 @@ def _check_value(value: Value, shape: Shape, what: str) -> None:
         for element, part in zip(value, shape.tuple_shapes, strict=False) if fits else ():
             _check_value(element, part, what)
     else:
-        fits = isinstance(value, _NUMBERS) and value.dtype == shape.dtype and value.shape == shape.dimensions
+        fits = isinstance(value, _ARRAYS) and value.dtype == shape.dtype and value.shape == shape.dimensions
     if not fits:
         raise InvalidArgumentError(f"{what} has {_describe(value)}; expected {shape.without_layout()}")
 
@@ -183,7 +183,7 @@ def _describe(value: Value) -> str:
     """Describes a value by its shape in HLO's notation, if it has one."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_describe, value))})"
-    return str(Shape.of(np.asarray(value))) if isinstance(value, _NUMBERS) else repr(value)
+    return str(Shape.of(np.asarray(value))) if isinstance(value, _ARRAYS) else repr(value)
 
 
 _CHANNEL: dict[str, Any] = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", False)}

@@ -114,9 +114,9 @@ def compute_in(function: Binary) -> Binary:
 
 
 def stay_positive(function: Binary) -> Binary:
-    """Extends a function whose results are above 0 to the type without a zero.
+    """Extends the function of an op with `Trait.POSITIVE` to F8E8M0FNU, which has no zero.
 
-    What underflows becomes the type's least number.
+    A result that underflows becomes the type's least number.
     """
 
     def computed(*operands: Array) -> Array:

@@ -168,7 +168,7 @@ class Trait(enum.Enum):
     BITWISE = enum.auto()  # depends on bits, not numbers: gives another result in a wider type
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # may be computed in wider integers and truncated to n bits
     KEEPS_PRECISION = enum.auto()  # a float type that holds the operands holds each result without rounding
-    POSITIVE = enum.auto()  # of numbers above 0 it gives numbers above 0: a 0 among them is one that underflowed
+    POSITIVE = enum.auto()  # positive operands give positive results, so that a 0 is one that underflowed
     SIGNLESS = enum.auto()  # gives equal bits for signed and unsigned integers of one width, if its computation does
 
 

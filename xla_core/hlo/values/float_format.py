@@ -45,4 +45,4 @@ FLOAT_FORMATS = {t: _format(t) for t in ElementType if t.is_floating and t.has_z
 """F8E8M0FNU, an exponent without sign or mantissa, is treated on its own."""
 
 LEAST_POWER = 2.0**-127
-"""The least number of F8E8M0FNU, to which numbers above 0 are rounded that underflow."""
+"""The least number of F8E8M0FNU, which positive results become that underflow."""

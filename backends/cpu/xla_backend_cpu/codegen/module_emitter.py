@@ -85,8 +85,8 @@ class ModuleEmitter:
         """With `limits_loops`, loops of unknown length take time from the last word of the table of addresses.
 
         The word is in nanoseconds, by the estimates. When none are left, the entry returns `Status.OUT_OF_TIME`.
-        With `quick`, LLVM optimizes neither the calls of kernels outside of loops nor those of them that have little
-        work, because each runs once.
+        With `quick`, LLVM doesn't optimize the calls of kernels outside of loops, nor such kernels of little work: they
+        run once.
         """
         self.hlo = hlo
         self.assignment = assignment

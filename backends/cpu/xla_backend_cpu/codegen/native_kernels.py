@@ -106,8 +106,7 @@ class NativeKernels:
     def of(self, instruction: HloInstruction, *, in_loop: bool = False) -> NativeKernel:
         """The kernel of an instruction. Instructions that differ only in the addresses of their buffers share it.
 
-        In a loop, a small one is inlined. If the code is to be made quickly, LLVM doesn't optimize those of little work
-        that run once.
+        In a loop, a small one is inlined. With `quick`, LLVM doesn't optimize one of little work that runs once.
         """
         plain = self._quick and not in_loop and has_little_work(instruction, self.in_place)
         in_loop = in_loop and is_small(instruction, self.in_place)

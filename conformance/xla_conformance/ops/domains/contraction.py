@@ -198,7 +198,7 @@ def _dot_of_alike(p: Program, c: Choice) -> HloInstruction:
     places=("minor",),
 )
 def _dots_of_remainders(p: Program, c: Choice) -> HloInstruction:
-    """Contracted sizes of each remainder beside a multiple of 8, with or without a batch, in types of tiles.
+    """Contracted sizes of each remainder modulo 8, with or without a batch, in types that matrix instructions take.
 
     A kernel of vectors or tiles has code of its own for the last elements, often one for each remainder.
     """
@@ -207,7 +207,7 @@ def _dots_of_remainders(p: Program, c: Choice) -> HloInstruction:
         size, turn = c.size + rest, c.size // 8 + rest
         left, right = factors(size, p.type)
         batch = (2,) if turn % 2 else ()
-        at, is_last = len(batch), turn // 2 % 2  # of rhs, as in products of queries and keys
+        at, is_last = len(batch), turn // 2 % 2  # whether rhs is contracted over its last dimension
         lhs = p.parameter((*batch, 3, size), fill=left)
         rhs = p.parameter((*batch, 5, size) if is_last else (*batch, size, 5), fill=right)
         numbers = {f"{side}_batch_dims": tuple(range(at)) for side in ("lhs", "rhs")}

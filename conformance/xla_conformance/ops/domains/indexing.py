@@ -168,7 +168,7 @@ _LENGTHS = (Group(*SIZES[0], *SIZES[1]), SIZES[2], Group(*SIZES[3], *SIZES[4], *
 def _places(size: int, count: int, *, distinct: bool) -> Fill:
     """Makes indices of rows in random order, some of them out of bounds.
 
-    Each row is named once if distinct. Otherwise half of the indices are of one row, so that it meets itself often.
+    Each row is named once if distinct. Otherwise half of the indices name one row, so that many updates collide.
     """
 
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
@@ -210,7 +210,7 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
         operand, updates = p.parameter((c.size, *row), fill=fill), p.shape((count, *row))
         places = _places(c.size, count, distinct=not is_known)
         is_sorted = number % 4 in (2, 3)  # which doesn't say that no index is there twice
-        turn = number + c.size // 2 * 2  # of vectors and scalars for rows and for elements, beside each power of two
+        turn = number + c.size // 2 * 2  # even beside each power of two, so rows and elements meet both forms
         indices = _usual_indices(p, turn, count, _in_order(places) if is_sorted else places)
         made = reducer(p, name, p.type) if is_known else _replacing(p, [p.type])
         attributes: dict[str, Any] = {"update_window_dims": (1,) if row else (), "inserted_window_dims": (0,)}

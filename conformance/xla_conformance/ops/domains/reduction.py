@@ -72,7 +72,8 @@ def _reduce(p: Program, c: Choice) -> HloInstruction:
 def _rows(p: Program, c: Choice) -> HloInstruction:
     """Rows and columns, which programs reduce most, by every reducer of the type, from its identity.
 
-    Some rows are matrices of more than 4,096 elements together, whose minor dimension has a remainder modulo 4.
+    Half of the row reductions are of matrices of more than 4,096 elements, over both dimensions. The size of the minor
+    one has each remainder modulo 4.
     """
     results: list[HloInstruction] = []
     many = 2 * len(KINDS) if c.size < _MANY else len(KINDS)

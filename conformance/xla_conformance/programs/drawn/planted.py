@@ -1,8 +1,8 @@
 """Expressions that passes look for, planted in drawn programs.
 
-A pass that is almost right is so within an expression's own small program: its operands are parameters, and its result
-is the program's. Here operands come from other instructions, results go into others, up to three things are changed at
-once, and an expression is among others, in a call, a branch, a loop, a fusion, or behind a barrier.
+A pass may be right for an expression that is a whole program, with parameters as operands, and wrong elsewhere. Here
+operands come from other instructions and results go into others, up to three things are changed at once, and an
+expression may be in a call, a branch, a loop or a fusion, or behind a barrier.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A row is copied to contiguous scratch memory. Runs of a few elements are sorted by insertion, then merged into runs of
 twice the length, back and forth between two halves of the memory, and the last run is copied to the result. Floats are
-moved as integers: most processors can select an integer without a branch, and some can't so select a float.
+moved as integers, because some processors can select an integer without a branch, but not a float.
 """
 
 from __future__ import annotations

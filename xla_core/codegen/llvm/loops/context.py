@@ -205,8 +205,8 @@ class EmissionContext:
     def overlap(self, extent: int, elements: int) -> None:
         """Lets LLVM compute two vectors at once in the innermost loop, if its body is a long chain of instructions.
 
-        A processor has room for few such chains at a time, and each instruction of one waits for the one before it. Is
-        called at the end of the body, which combines nothing. `elements` is the number of them in the whole kernel.
+        Each instruction of a chain waits for the one before it, and a processor looks ahead at few chains. Call this at
+        the end of a body that accumulates nothing. `elements` is how many elements the whole kernel computes.
         """
         loop = self.builder.loops[-1]
         if self.builder.block is not loop.body or len(loop.body.lines) not in _LONG_BODIES:

@@ -140,7 +140,7 @@ class PartitionedLoops:
     ) -> Iterator[Value]:
         """Emits a loop around the block, which gets its index. A single iteration is emitted without a loop.
 
-        All runs of the loop together, or one, have `extent` iterations.
+        `extent` is the number of iterations of a run, or of all runs of a loop that threads divide.
         """
         first, last = begin.integer, end.integer
         if first is not None and last is not None and last - first == 1:

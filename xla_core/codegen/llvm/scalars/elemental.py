@@ -179,10 +179,10 @@ def _by_category(opcode: Opcode) -> ElementalEmitter:
             float_op = FLOAT_OPS.get(opcode)
             if float_op is not None:
                 wide = [e.widen(o, element_type) for o in operands if isinstance(o, Value)]
-                if element_type is ElementType.F8E8M0FNU:  # products of its small values underflow in f32
+                if not element_type.has_zero:  # products of its small values underflow in f32
                     wide = [e.b.cast("fpext", o, "double") for o in wide]
                 result = float_op(e.math, *wide)
-                if not element_type.has_zero and Trait.POSITIVE in instruction.op.traits:  # in f64, powers still do
+                if not element_type.has_zero and Trait.POSITIVE in instruction.op.traits:  # powers underflow in f64 too
                     underflowed = e.b.fcmp("oeq", result, e.b.like(0.0, result))
                     result = e.b.select(underflowed, e.b.like(LEAST_POWER, result), result)
                 if element_type is ElementType.BF16 and Trait.KEEPS_PRECISION in instruction.op.traits:

@@ -33,7 +33,7 @@ ARITHMETIC_OPS: dict[Opcode, FloatOp] = {
 FLOAT_OPS: dict[Opcode, FloatOp] = {
     **ARITHMETIC_OPS,
     Opcode.REMAINDER: _remainder,
-    # LLVM tests the first operand for NaN. Of a reduction the second one is the element, which is there early.
+    # LLVM tests the first operand for NaN. A reduction passes the element second, which is there before the total.
     Opcode.MAXIMUM: lambda m, x, y: m.target_or_intrinsic(Opcode.MAXIMUM, y, x),
     Opcode.MINIMUM: lambda m, x, y: m.target_or_intrinsic(Opcode.MINIMUM, y, x),
     Opcode.NEGATE: lambda m, x: m.b.fneg(x),

@@ -61,9 +61,10 @@ def _unsigned_to_float(x: HloExpression, kind: ElementType) -> HloExpression:
 
 
 def _shortened(kind: ElementType, x: HloExpression) -> HloExpression:
-    """Replaces the low bits of numbers that f32 doesn't hold by half of their range, unless they are 0.
+    """Replaces the low 9 bits of integers that f32 may not hold by 2^8, unless they are 0.
 
-    f32 holds the result, and a narrower type rounds it as it would round the number: rounding twice may differ.
+    f32 holds the result exactly, and a narrower type rounds it as it rounds the integer. The integer itself would be
+    rounded twice, to f32 and to the narrower type.
     """
     low, is_long = x & 0x1FF, x >= 2**24
     if x.element_type is _S32:  # which may carry u32
