@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import zlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Literal as OneOf
 
 import numpy as np
@@ -22,15 +22,15 @@ class Context:
     """The context in which a case runs.
 
     Attributes:
-        operands: arguments of the program; constants, except one of several; results of other kernels, which branches
-            that no pass can choose between keep apart from the op.
+        operands: arguments of the program; constants, except the last of several; only the last one a constant; results
+            of other kernels, which branches that no pass can choose between keep apart from the op.
         neighbours: none, or elementwise ops before and after it that give their operand for this program's arguments,
             which no pass can know.
         layouts: the target's default layouts, or another order of dimensions for some arrays of the entry.
         level: the optimization level.
     """
 
-    operands: OneOf["arguments", "constants", "kernels"] = "arguments"
+    operands: OneOf["arguments", "constants", "last-constant", "kernels"] = "arguments"
     neighbours: OneOf["alone", "fused"] = "alone"
     layouts: OneOf["default", "mixed"] = "default"
     level: OneOf[0, 1, 2] = 2
@@ -133,8 +133,9 @@ def place(
         context = Context(level=context.level)
     entry = module.entry
     given = list(arguments)
-    if context.operands == "constants":
-        given = _with_constants(entry, given)
+    if context.operands in ("constants", "last-constant"):
+        last = len(given) - 1
+        given = _with_constants(entry, given, [last] if context.operands == "last-constant" else range(max(last, 1)))
     uses = [(p, [(u, i) for u in p.users for i, o in enumerate(u.operands) if o is p]) for p in entry.parameters]
     values = list(entry.parameters)
     root = entry.root
@@ -159,13 +160,14 @@ def place(
     return Placed(module, given, context)
 
 
-def _with_constants(entry: HloComputation, arguments: list[np.ndarray]) -> list[np.ndarray]:
-    """Replaces parameters by constants, except the last of several, and returns its argument."""
-    last = len(arguments) - 1
+def _with_constants(
+    entry: HloComputation, arguments: Sequence[np.ndarray], numbers: Container[int]
+) -> list[np.ndarray]:
+    """Replaces parameters of some numbers by constants, and returns the arguments of the others."""
     kept = []
-    for number in range(last, -1, -1):
+    for number in reversed(range(len(arguments))):
         parameter = entry.parameters[number]
-        if not parameter.shape.is_array or (last and number == last):
+        if not parameter.shape.is_array or number not in numbers:
             kept.append(arguments[number])
             continue
         constant = entry.constant(Literal(arguments[number], parameter.shape.without_layout()))

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from xla_conformance.accuracy.real_functions.formats import format_of
-from xla_conformance.ops.values import magnitudes, patterns
+from xla_conformance.ops.values import magnitudes, moderate, patterns, special
 from xla_core.hlo import ElementType, Shape
 
 Fill = Callable[[Shape, np.random.Generator], np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Free:
+    """A fill whose values may be anywhere in an array, and there more than once: results are as exact.
+
+    Of so many terms that most of them are zero, that isn't so.
+
+    Attributes:
+        terms: how many elements, or products of two, are summed up.
+        total: the type of the sums; None if it is that of the elements.
+    """
+
+    fill: Fill
+    terms: int = 1
+    total: ElementType | None = None
+
+    def __call__(self, shape: Shape, random: np.random.Generator) -> np.ndarray:
+        return self.fill(shape, random)
+
+
+def is_free(fill: Fill, element: ElementType) -> bool:
+    """Whether the values that a fill makes may be anywhere in an array of a type, and there more than once."""
+    if isinstance(fill, _Free):
+        total = fill.total or element
+        return total.is_integral or total is ElementType.PRED or _capacity(total) >= 4 * fill.terms
+    return fill in (patterns, special, moderate, numbers, odd)
+
+
+def _as_free_as(fill: Fill, made: Fill) -> Fill:
+    if isinstance(fill, _Free):
+        return dataclasses.replace(fill, fill=made)
+    return _Free(made) if fill in (patterns, special, numbers) else made
 
 
 def exactly(*values: complex) -> Fill:
@@ -40,7 +74,7 @@ def with_ends(fill: Fill) -> Fill:
         flat[random.permutation(flat.size)[: len(ends)]] = np.asarray(ends).astype(values.dtype)
         return flat.reshape(values.shape)
 
-    return made
+    return _as_free_as(fill, made)
 
 
 def scaled(fill: Fill, factor: float) -> Fill:
@@ -170,7 +204,7 @@ def tied(fill: Fill) -> Fill:
         few = values.reshape(-1)[order[[0, len(order) // 2, -1]]]
         return np.where(random.random(values.shape) < 0.5, random.choice(few, values.shape), values)
 
-    return made
+    return _as_free_as(fill, made)
 
 
 def huge(shape: Shape, random: np.random.Generator) -> np.ndarray:
@@ -208,7 +242,7 @@ def mostly(ones: bool, terms: int) -> Fill:
         whole = signed if shape.element_type.is_signed and width < 64 else words
         return np.asarray(whole.astype(shape.dtype).reshape(shape.dimensions))
 
-    return fill
+    return _Free(fill)
 
 
 def units(shape: Shape, random: np.random.Generator) -> np.ndarray:
@@ -222,7 +256,7 @@ def units(shape: Shape, random: np.random.Generator) -> np.ndarray:
 
 def whole(bits: int) -> Fill:
     """Makes arrays of odd numbers of so many bits at most, of either sign."""
-    return lambda shape, random: _whole(shape, 2.0 ** max(bits, 1) - 1, random)
+    return _Free(lambda shape, random: _whole(shape, 2.0 ** max(bits, 1) - 1, random))
 
 
 def terms(count: int, accumulator: ElementType | None = None) -> Fill:
@@ -235,7 +269,7 @@ def terms(count: int, accumulator: ElementType | None = None) -> Fill:
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
         return _whole(shape, _capacity(accumulator or shape.element_type) / max(count, 1), random)
 
-    return fill
+    return _Free(fill, count, accumulator)
 
 
 def factors(count: int, accumulator: ElementType, bits: str = "even") -> tuple[Fill, Fill]:
@@ -256,7 +290,7 @@ def factors(count: int, accumulator: ElementType, bits: str = "even") -> tuple[F
     def right(shape: Shape, random: np.random.Generator) -> np.ndarray:
         return _whole(shape, max(1.0, largest / first), random)
 
-    return left, right
+    return _Free(left, count, accumulator), _Free(right, count, accumulator)
 
 
 def _capacity(element: ElementType) -> float:

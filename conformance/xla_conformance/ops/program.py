@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_conformance.ops.fills import Fill
+from xla_conformance.ops.arranged import arranged
+from xla_conformance.ops.fills import Fill, is_free
 from xla_conformance.ops.values import patterns
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode, Shape
@@ -31,6 +32,7 @@ class Program:
     Attributes:
         type: the element type of the case; where expected results need more precision, a wider one.
         fills: the functions that make the argument of each parameter.
+        arrangement: how the values are arranged in those arguments in which they may be anywhere (`ARRANGEMENTS`).
     """
 
     def __init__(self, opcode: Opcode, element_type: ElementType) -> None:
@@ -38,6 +40,7 @@ class Program:
         self.module = HloModule(opcode)
         self.entry = HloComputation("main")
         self.fills: list[Fill] = []
+        self.arrangement = ""
 
     def parameter(
         self, dimensions: Sequence[int] = (), element_type: ElementType | None = None, fill: Fill = patterns
@@ -68,4 +71,10 @@ class Program:
         self.module.add_computation(self.entry, entry=True)
 
     def arguments(self, random: np.random.Generator) -> list[np.ndarray]:
-        return [fill(p.shape, random) for fill, p in zip(self.fills, self.entry.parameters, strict=True)]
+        made = [fill(p.shape, random) for fill, p in zip(self.fills, self.entry.parameters, strict=True)]
+        if not self.arrangement:
+            return made
+        return [
+            arranged(self.arrangement, values, random) if is_free(fill, p.shape.element_type) else values
+            for fill, p, values in zip(self.fills, self.entry.parameters, made, strict=True)
+        ]

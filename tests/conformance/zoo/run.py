@@ -190,7 +190,7 @@ def _chosen(mutant: Mutant, items: Sequence[pytest.Item]) -> list[pytest.Item]:
     wanted = compile_expression(mutant.select) if mutant.select else None
     chosen = []
     for item in items:
-        if mutant.opcode and (mutant.opcode != _opcode(item) or not _meets(mutant, item.callspec.params["case"])):
+        if mutant.opcode and (mutant.opcode != _opcode(item) or not _meets(mutant, item.callspec.params.get("case"))):
             continue
         name = item.nodeid.lower()
         if wanted is None or wanted.evaluate(lambda word, name=name: word.lower() in name):
@@ -201,15 +201,15 @@ def _chosen(mutant: Mutant, items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 
 def _opcode(item: pytest.Item) -> str:
-    """The op whose case the test is, or ""."""
-    case = item.callspec.params.get("case") if hasattr(item, "callspec") else None
-    return str(getattr(case, "opcode", ""))
+    """The op whose case the test is, or which its cases are of, or ""."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return str(getattr(parameters.get("case"), "opcode", parameters.get("opcode", "")))
 
 
 def _meets(mutant: Mutant, case: Any) -> bool:
-    """Whether a case has an instruction in which the mutant's fault may show."""
+    """Whether a case has an instruction in which the mutant's fault may show; a test of many cases, None, may have."""
     applies = mutant.applies
-    return applies is None or any(applies(instruction) for instruction in _instructions(case))
+    return applies is None or case is None or any(applies(instruction) for instruction in _instructions(case))
 
 
 @functools.cache

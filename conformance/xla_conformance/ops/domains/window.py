@@ -101,7 +101,7 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     count = math.prod(w.size for w in window)
     if name == "multiply" and count > 100 and not p.type.is_integral:
         name = "maximum"  # of so many numbers, the products would be beyond any range
-    terms = 1 + (count // window[-1].size if c.terms == "single" else count)
+    terms = 1 + (count // window[-1].size if c.terms == "single" and window else count)
     fill = of_kind(c.terms, name, p.type, total, terms)
     first = fill_of(name, total, 1 + count) if c.terms == "whole" else exactly(identity(name, total))
     operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, first)
