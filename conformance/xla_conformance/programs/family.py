@@ -95,6 +95,31 @@ def large_constants(count: int = 3001) -> FamilyProgram:
     return FamilyProgram("large_constants", text)
 
 
+def alike_constants(number: int, count: int = 1503) -> FamilyProgram:
+    """Constants that differ in one element, in type or in shape alone, and one that the program updates.
+
+    Programs of different numbers differ in one element of one constant.
+    """
+    values = [n * 7919 % 1000 for n in range(count)]
+    changed = {"middle": count // 2, "last": count - 1, "first": 0}
+    lines = ["  x = s32[3] parameter(0)", "  at = s32[] parameter(1)"]
+    given = {"all": [*values]}
+    for name, place in changed.items():
+        given[name] = [*values[:place], values[place] + 1, *values[place + 1 :]]
+    given["all"][count // 3] += number
+    for name, numbers in given.items():
+        lines.append(f"  {name} = s32[{count}] constant({{{', '.join(map(str, numbers))}}})")
+    floats = ", ".join(map(str, values))
+    lines.append(f"  floats = f32[{count}] constant({{{floats}}})")
+    rows = ", ".join("{" + ", ".join(map(str, values[n : n + 3])) + "}" for n in range(0, count, 3))
+    lines.append(f"  rows = s32[{count // 3},3] constant({{{rows}}})")
+    lines.append(f"  updated = s32[{count}] dynamic-update-slice(last, x, at)")
+    results = {**dict.fromkeys(given, f"s32[{count}]"), "floats": f"f32[{count}]", "rows": f"s32[{count // 3},3]"}
+    results["updated"] = f"s32[{count}]"
+    lines.append(f"  ROOT r = ({', '.join(results.values())}) tuple({', '.join(results)})")
+    return FamilyProgram("alike_constants", "HloModule m\n\nENTRY e {\n" + "\n".join(lines) + "\n}\n")
+
+
 def wide_program(count: int = 24) -> FamilyProgram:
     """Many parameters and many results, each of its own shape, in another order."""
     lines = [f"  p{i} = s32[{i + 1}] parameter({i})" for i in range(count)]
@@ -188,6 +213,9 @@ WRITTEN: tuple[FamilyProgram, ...] = (*_files("family"), large_constants(), wide
 
 FAMILY: tuple[FamilyProgram, ...] = (*WRITTEN, *(FamilyProgram(n, text) for n, text in composed_programs().items()))
 """All programs that run on one device without infeed and outfeed."""
+
+FLOW = tuple(_files("family_flow"))
+"""Programs whose values go through loops, branches and donations as they are, for the tests that run programs alone."""
 
 SHARDED = tuple(_files("family_sharded"))
 """Programs of several replicas or partitions."""

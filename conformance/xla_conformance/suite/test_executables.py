@@ -13,6 +13,7 @@ from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
 from xla_conformance.programs.family import (
     FAMILY,
+    FLOW,
     FamilyProgram,
     donations,
     every_kind_of_kernel,
@@ -69,7 +70,7 @@ def test_loops_of_any_length(client: Client, known: bool) -> None:
 
 
 @pytest.mark.promise("executable.run", "executable.result-order", "executable.immutable", "executable.arguments-kept")
-@pytest.mark.parametrize("program", [*FAMILY, hundreds_of_arguments()], ids=str)
+@pytest.mark.parametrize("program", [*FAMILY, *FLOW, hundreds_of_arguments()], ids=str)
 def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
     """Buffers are arguments of several runs, which are enqueued before the first result is read."""
     executable = compiled(client, program)
@@ -168,10 +169,13 @@ def test_programs_that_differ_in_donation_are_told_apart(
             )
 
 
+_DONATING = ("donated", "donated_and_swapped", "donated_for_scratch", "updated_in_place")
+
+
 @pytest.mark.promise("executable.donation", "executable.donated-reuse", "executable.kept-argument-copied")
-@pytest.mark.parametrize("name", ["donated", "donated_and_swapped", "donated_for_scratch", "updated_in_place"])
+@pytest.mark.parametrize("name", [*_DONATING, *(p.name for p in FLOW)])
 def test_donated_arguments_are_gone(client: Client, name: str, random: np.random.Generator) -> None:
-    program = next(p for p in FAMILY if p.name == name)
+    program = next(p for p in (*FAMILY, *FLOW) if p.name == name)
     executable = compiled(client, program)
     for keep in ((), executable.donated_parameters[:1]):
         values = program.arguments(random)
@@ -340,7 +344,7 @@ def test_every_optimization_level_is_right(client: Client, level: int) -> None:
 
 
 @pytest.mark.promise("compiler.run-backend")
-@pytest.mark.parametrize("program", FAMILY, ids=str)
+@pytest.mark.parametrize("program", [*FAMILY, *FLOW], ids=str)
 def test_the_family_without_optimizations(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
     """The program that was given stays what it is: its text, and the values of its constants."""
     compiled(client, program)

@@ -7,10 +7,10 @@ import pytest
 
 from xla_conformance.bench import compiled
 from xla_conformance.bits import require_bits
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.programs.family import FAMILY, FLOW, FamilyProgram
 from xla_core import Client
 
-SEVERAL = [p for p in FAMILY if sum(leaf.is_array for leaf in p.module.entry.root.shape.leaves()) > 1]
+SEVERAL = [p for p in (*FAMILY, *FLOW) if sum(leaf.is_array for leaf in p.module.entry.root.shape.leaves()) > 1]
 
 
 @pytest.mark.promise("executable.results-distinct", "executable.arguments-kept")
