@@ -256,7 +256,7 @@ def units(shape: Shape, random: np.random.Generator) -> np.ndarray:
 
 def whole(bits: int) -> Fill:
     """Makes arrays of odd numbers of so many bits at most, of either sign."""
-    return _Free(lambda shape, random: _whole(shape, 2.0 ** max(bits, 1) - 1, random))
+    return lambda shape, random: _whole(shape, 2.0 ** max(bits, 1) - 1, random)
 
 
 def terms(count: int, accumulator: ElementType | None = None) -> Fill:

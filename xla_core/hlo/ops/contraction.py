@@ -85,6 +85,7 @@ def _dot(context: EvaluationContext, instruction: HloInstruction, values: list[V
         _in_algorithm(v, o.shape.element_type, algorithm) for v, o in zip(values, instruction.operands, strict=True)
     ]
     lhs, rhs, dtype = factors(instruction, seen)
+    dtype = _accumulator(algorithm, dtype)
     dimensions = _dimensions(instruction.attributes)
     charge_products(context, instruction.shape.num_elements, math.prod(lhs.shape[d] for d in dimensions[0]))
     return convert(dot(lhs, rhs, *dimensions, dtype), instruction.shape.dtype)
@@ -247,6 +248,13 @@ def algorithm_format(algorithm: str | None, element_type: ElementType) -> str | 
         return name if element_type is ElementType.F32 else None
     is_narrower = name in ("bf16", "f16", "f32", "f64") and ElementType(name).byte_width < element_type.byte_width
     return name if is_narrower else None
+
+
+def _accumulator(algorithm: str | None, dtype: np.dtype) -> np.dtype:
+    """Returns the type of a dot's sums: that of its factors, or the wider one that its algorithm names."""
+    names = (algorithm or "").split("_")
+    wide = np.dtype(np.float64)
+    return wide if len(names) > 3 and names[3] == "f64" and dtype.itemsize < wide.itemsize else dtype
 
 
 def _in_algorithm(x: np.ndarray, element_type: ElementType, algorithm: str | None) -> np.ndarray:

@@ -81,6 +81,15 @@ def test_dot_algorithms() -> None:
     assert run("dot", a, b, algorithm="dot_f32_f32_f32", **dims) == a
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_a_dot_algorithm_adds_in_f64(dtype: Any) -> None:
+    """Two large products cancel, beside which a sum of f32 loses the others."""
+    large = 2.0**15 if dtype is np.float16 else 2.0**24
+    a, b = np.array([[large, 1, 1, -large]], dtype), np.array([[large], [1], [1], [large]], dtype)
+    dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    assert run("dot", a, b, algorithm="dot_f64_f64_f64", **dims) == 2
+
+
 @pytest.mark.parametrize("mode", ["free", "contracting", "batch"])
 def test_ragged_dot(mode: str) -> None:
     rng = np.random.default_rng(3)
