@@ -44,9 +44,11 @@ def rounded(kind: ElementType, x: HloExpression) -> HloExpression:
 def bits_of_float(kind: ElementType, x: HloExpression) -> HloExpression:
     """The bits, as s32, of a number of `kind` that f32 carries."""
     bits = x.bits(_S32)
-    if kind is ElementType.BF16:
-        return bits >> 16
     size = bits & 0x7FFFFFFF
+    if kind is ElementType.BF16:
+        kept = bits >> 16
+        is_lost = (size > _INFINITY) & (size < _INFINITY + (1 << 16))  # a NaN whose bits the type doesn't have
+        return is_lost.where(kept | 0x40, kept)
     if kind not in FLOAT_FORMATS:
         return (size > _INFINITY).where(0xFF, size >> 23)
     format_ = FLOAT_FORMATS[kind]

@@ -187,6 +187,18 @@ def test_arithmetic_of_small_floats_keeps_every_bit(kind: ElementType, opcode: s
     carried(f"{text}  ROOT r = f32[{x.size}] convert(z)\n}}\n", x, y)
 
 
+@pytest.mark.parametrize("kind", [T.BF16, T.F16], ids=str)
+def test_a_nan_whose_bits_the_type_lacks_stays_one(kind: ElementType) -> None:
+    bits = np.array([0x7F800001, 0xFF800001, 0x7F800000, 0xFF81FFFF, 0x7FC00000, 0x3F800001], np.uint32)
+    text = f"HloModule m\nENTRY e {{ x = f32[6] parameter(0)\n ROOT y = {kind}[6] convert(x) }}"
+    module = xla.parse(text)
+    assert ElementTypeCarrier(FEW).run(module)
+    with np.errstate(invalid="ignore"):
+        (found,) = xla.evaluate(module, bits.view(np.float32))
+    wanted = np.array([np.nan, np.nan, np.inf, np.nan, np.nan, 1], np.float32)
+    np.testing.assert_array_equal(np.asarray(found).astype(np.float32), wanted)
+
+
 def test_indices_that_are_too_large_for_s32_stay_too_large() -> None:
     text = """HloModule m
 
