@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -242,3 +243,28 @@ ENTRY e {{
     (expected,) = xla.evaluate(xla.parse(text))
     assert np.asarray(executable()[0]).tobytes() == expected.tobytes()
     assert executable.report.kernels == kernels
+
+
+def test_calls_store_the_arguments_that_change(client: xla.Client) -> None:
+    """An argument of the kernel before stays, and the address of the temporary buffers is loaded once."""
+    text = """HloModule m
+
+ENTRY e {
+  x = f32[64] parameter(0)
+  y = f32[64] reverse(x), dimensions={0}
+  a = f32[64] add(x, y)
+  b = f32[64] subtract(y, a)
+  c = f32[64] multiply(x, b)
+  ROOT r = f32[128] concatenate(c, y), dimensions={0}
+}
+"""
+    executable = client.compile(text, xla.CompileOptions(optimization_level=0, keep_artifacts=True))
+    x = np.arange(64, dtype=np.float32)
+    assert (np.asarray(executable(x)[0]) == np.concatenate([x * (x[::-1] - (x + x[::-1])), x[::-1]])).all()
+    ir = str(executable.artifacts()["llvm-unoptimized"])
+    entry = ir.partition("define i32 @xla_cpu_entry(")[2].partition("\n}")[0]
+    _, *calls = entry.split("call void @kernel")
+    assert len(calls) == 5
+    assert [call.count("store ptr") for call in calls] == [1, 2, 1, 3, 0]
+    loaded = re.findall(r"ptr %allocations, i64 (\d+)", entry)
+    assert sorted(Counter(loaded).values()) == [1, 1, 2], "x is stored twice, the result and the temporaries once"

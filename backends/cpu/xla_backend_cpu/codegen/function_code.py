@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from xla_backend_cpu.calling_convention import ContextField, Status
-from xla_core.analysis import BufferSlice
+from xla_core.analysis import AllocationKind, BufferSlice
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, Value
 
 
@@ -30,6 +32,7 @@ class FunctionCode:
         self.sites: list[tuple[range, Block]] = []
         self._in_loop = in_loop
         self._bases: dict[int, Value] = {}
+        self._in_block = _InBlock(None)
 
     def finished(self) -> IrFunction:
         """Ends the function, which returns OK there, and returns it.
@@ -101,4 +104,42 @@ class FunctionCode:
 
     def address(self, place: BufferSlice) -> Value:
         b = self.builder
-        return b.gep("i8", self.base(1 + place.allocation.index), b.int_(place.offset))
+        slot = 1 + place.allocation.index
+        temporaries = self._known.temporaries
+        base = temporaries.get(slot) or self.base(slot)
+        if place.allocation.kind is AllocationKind.TEMP:
+            temporaries[slot] = base
+        return b.gep("i8", base, b.int_(place.offset))
+
+    def store_argument(self, position: int, place: BufferSlice) -> None:
+        """Makes a buffer the argument of the next kernel at a position, unless it was that of the kernel before."""
+        b, known = self.builder, self._known
+        key = (place.allocation.index, place.offset)
+        if known.arguments.get(position) != key:
+            known.arguments[position] = key
+            if position not in known.positions:
+                known.positions[position] = b.gep("ptr", self.table, b.int_(position))
+            b.store(self.address(place), known.positions[position], align=8)
+
+    @property
+    def _known(self) -> _InBlock:
+        if self._in_block.block is not self.builder.block:
+            self._in_block = _InBlock(self.builder.block)
+        return self._in_block
+
+
+@dataclasses.dataclass(slots=True)
+class _InBlock:
+    """What the code of the current block has computed, so that the rest of the block needn't.
+
+    Attributes:
+        block: the block; None before the first use.
+        temporaries: the addresses of allocations of temporary buffers, by slot. Many arguments are in these few.
+        positions: the places of arguments in the table of arguments, by position.
+        arguments: the arguments that are stored there: (number of the allocation, offset).
+    """
+
+    block: Block | None
+    temporaries: dict[int, Value] = dataclasses.field(default_factory=dict)
+    positions: dict[int, Value] = dataclasses.field(default_factory=dict)
+    arguments: dict[int, tuple[int, int]] = dataclasses.field(default_factory=dict)

@@ -361,13 +361,15 @@ class ModuleEmitter:
         b = code.builder
         slices = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
         slices += self.assignment.leaf_slices(instruction)
-        table = b.alloca("ptr", len(slices), align=16) if kernel.is_inlined else code.table
-        for position, place in enumerate(slices):
-            b.store(code.address(place), b.gep("ptr", table, b.int_(position)), align=8)
         self.nanoseconds += kernel.nanoseconds
         if kernel.is_inlined:
+            table = b.alloca("ptr", len(slices), align=16)
+            for position, place in enumerate(slices):
+                b.store(code.address(place), b.gep("ptr", table, b.int_(position)), align=8)
             b.line(f"call void @{kernel.name}({table}, i64 0, i64 {kernel.size})")
             return
+        for position, place in enumerate(slices):
+            code.store_argument(position, place)
         function = Value("ptr", f"@{kernel.name}")
         before = code.failures() if kernel.resources.allocates else None
         parallel = self.abi.parallel
