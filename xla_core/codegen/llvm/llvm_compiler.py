@@ -17,7 +17,7 @@ from xla_core.codegen.llvm.ir.module import IrPart
 from xla_core.codegen.llvm.processors import check_processor
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.codegen.object_linker import llvm_initialization
-from xla_core.errors import InternalError
+from xla_core.errors import InternalError, InvalidArgumentError
 
 _MOST_IDLE = 8
 _idle_machines: dict[tuple[object, ...], list[Any]] = {}
@@ -161,6 +161,7 @@ def compile_ir(
     jit: bool = False,
     what: str = "",
     optimized: bool = False,
+    passes: Sequence[str] = (),
     vectorize: bool = True,
     features: Collection[str] = (),
 ) -> CompiledModule:
@@ -173,12 +174,14 @@ def compile_ir(
         jit: code for this process's memory, not for a linker.
         what: names the kernels, and may show their HLO text, in the error.
         optimized: leave out the passes on IR; `opt_level` is that of the code generator.
+        passes: run these instead of the level's passes on IR, by llvmlite's names, such as "sroa".
         vectorize: let LLVM make vectors of loops and of sequences, from level 2 on.
         features: those that the code needs besides the target's (`IrModule.features`).
 
     Raises:
         InternalError: LLVM refused the module, or lacks an intrinsic that it calls: a defect of the emitter or of the
             ABI; the message has the offending lines.
+        InvalidArgumentError: llvmlite has no pass of a name in `passes`.
         ResourceExhaustedError: the process's limit on its address space leaves too little to compile the module.
     """
     import llvmlite.binding as llvm
@@ -211,7 +214,7 @@ def compile_ir(
     options.loop_vectorization = options.slp_vectorization = vectorize and opt_level >= 2
     options.loop_interleaving = vectorize and opt_level >= 2
     options.loop_unrolling = False  # doubles the code and the time to compile it, and gains nothing on vectors
-    _run_passes(llvm.create_pass_builder(machine, options), module)
+    _run_passes(llvm.create_pass_builder(machine, options), module, passes)
     return compiled
 
 
@@ -221,11 +224,17 @@ def _dispose_context(context: Any) -> None:
     ffi.lib.LLVMPY_ContextDispose(context)
 
 
-def _run_passes(builder: Any, module: Any) -> None:
-    from llvmlite.binding.newpassmanagers import NewPassManager
+def _run_passes(builder: Any, module: Any, names: Sequence[str]) -> None:
+    """Runs the passes of these names, or those of the builder's level if there are none."""
+    from llvmlite.binding.newpassmanagers import ModulePassManager, NewPassManager
 
-    passes = builder.getModulePassManager()
+    passes = ModulePassManager() if names else builder.getModulePassManager()
     try:
+        for name in names:
+            add = getattr(passes, f"add_{name}_pass", None)
+            if add is None:
+                raise InvalidArgumentError(f"llvmlite has no pass {name!r}")
+            add()
         _concurrent("LLVMPY_RunNewModulePassManager")(passes, module, builder)
     finally:
         # passes.close() would call ObjectRef's empty _dispose instead of NewPassManager's, and leak 70 kB.

@@ -26,7 +26,7 @@ from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.launch import Launch
 from xla_backend_gpu.emulator.ptx.program import Kernel, Symbol
 from xla_core.codegen import LinkedCode, link_objects
-from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value, compile_ir
+from xla_core.codegen.llvm import IrFunction, IrModule, LoopAbi, compile_ir
 from xla_core.errors import UnimplementedError
 
 _PART_WORK = 1 << 18
@@ -36,18 +36,25 @@ _OPT_LEVEL = 1
 """LLVM's, for kernels that run for long. The vectorizer of higher levels costs time, and calls functions of 128-bit
 integers that are not linked."""
 
-_OPTIMIZATION_COST = 20
-"""How much longer a compilation takes with optimization. A kernel that has run for so long is compiled again, which
-halves the time that it takes.
+_PASSES = ("sroa", "instruction_combine", "simplify_cfg")
+"""The passes on the IR of such kernels. All of the level's take four times as long, and make few kernels faster."""
+
+_PATIENCE = 20
+"""A kernel that has run for so many times its first compilation is compiled again. That takes four times as long as the
+first one and makes kernels up to twice as fast, but most have no long time left.
 """
 
 _WAVES = 8
 """The most parts of a launch for each core: the cores end at about the same time, and change to optimized code soon."""
 
 
-def _link(module: IrModule, opt_level: int, what: str) -> LinkedCode:
-    """Compiles a module, without optimization at level 0, and links its functions that are not internal."""
-    compiled = compile_ir(module.to_text(), _host(), opt_level, jit=True, what=what, optimized=not opt_level)
+def _link(module: IrModule, opt_level: int, what: str, passes: Sequence[str] = ()) -> LinkedCode:
+    """Compiles a module, without optimization at level 0, and links its functions that are not internal.
+
+    `passes` are instead of the level's.
+    """
+    text = module.to_text()
+    compiled = compile_ir(text, _host(), opt_level, jit=True, what=what, optimized=not opt_level, passes=passes)
     exported = [name for name, function in module.functions.items() if not function.is_internal]
     return link_objects([compiled.object()], exported)
 
@@ -56,11 +63,19 @@ _Driver = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2, 
 
 
 class _Native(NamedTuple):
-    """The native code of a launch: a driver, the addresses of the kernel's functions, and the library that has them."""
+    """The native code of a launch.
+
+    Attributes:
+        driver: the function that runs blocks.
+        thread, release_warp: the addresses of the kernel's functions; 0 for one that it doesn't have.
+        stride: the size of a thread's state in bytes.
+        library: has the kernel's functions.
+    """
 
     driver: Callable[..., None]
     thread: int
     release_warp: int
+    stride: int
     library: LinkedCode
 
 
@@ -81,7 +96,7 @@ def _drivers() -> Mapping[str, Callable[..., None]]:
 
 class _Code:
     """A kernel's code. It is first compiled without optimization, because most kernels of tests run for less than a
-    millisecond: compiling then takes a twentieth of the time, and running twice the time.
+    millisecond: compiling then takes a quarter of the time, and running up to twice the time.
 
     Attributes:
         seconds_to_optimize: how long the kernel must have run before it is compiled with optimization.
@@ -91,7 +106,7 @@ class _Code:
         self._kernel = weakref.ref(kernel)  # the thread keeps this object alive
         self.layout = layout
         self._native = native
-        self.seconds_to_optimize = _OPTIMIZATION_COST * seconds_to_compile
+        self.seconds_to_optimize = _PATIENCE * seconds_to_compile
         self._seconds = 0.0
         self._is_optimized = False
         self._lock = threading.Lock()
@@ -100,7 +115,7 @@ class _Code:
         """Runs blocks. Several threads may call it."""
         native = self._current()
         started = time.perf_counter()  # the thread's own time takes the system 20 times as long to tell
-        native.driver(context, scratch, first, last, native.thread, native.release_warp, self.layout.stride)
+        native.driver(context, scratch, first, last, native.thread, native.release_warp, native.stride)
         self._seconds += time.perf_counter() - started
 
     def _current(self) -> _Native:
@@ -114,22 +129,18 @@ class _Code:
 
 
 def _optimized(kernel: Kernel) -> _Native:
-    """Compiles a kernel into a driver of its own. Registers on the stack become LLVM values."""
+    """Compiles a kernel with optimization. Registers on the stack become LLVM values."""
     module = IrModule(kernel.name)
     layout = StateLayout.of(kernel, resident=False)
     thread = emit_thread_function(module, kernel, layout, "thread")
     release_warp = emit_warp_release(module, kernel, layout, "release_warp")
-    driver = emit_driver(module, _driver_of(layout))
-    module.internalize((), "")
-    driver.internalize("alwaysinline")
-    parameters = [("ptr", ""), ("ptr", ""), ("i64", ""), ("i64", ""), ("ptr", ""), ("ptr", ""), ("i64", "")]
-    run = IrFunction("run", "void", [(*p, f"p{i}") for i, p in enumerate(parameters)], attributes="nounwind")
-    b = IrBuilder(module, module.add_function(run))
-    functions = [Value("ptr", f"@{f.name}" if f is not None else "null") for f in (thread, release_warp)]
-    b.call(driver.name, "void", [*run.parameters[:4], *functions, b.int_(layout.stride)])
-    b.ret()
-    library = _link(module, _OPT_LEVEL, f"kernel {kernel.name} in the emulator")
-    return _Native(_Driver(library.addresses["run"]), 0, 0, library)
+    library = _link(module, _OPT_LEVEL, f"kernel {kernel.name} in the emulator", _PASSES)
+    return _native(layout, library, thread, release_warp)
+
+
+def _native(layout: StateLayout, library: LinkedCode, thread: IrFunction, release_warp: IrFunction | None) -> _Native:
+    release = library.addresses[release_warp.name] if release_warp is not None else 0
+    return _Native(_drivers()[_driver_of(layout)], library.addresses[thread.name], release, layout.stride, library)
 
 
 def _driver_of(layout: StateLayout) -> str:
@@ -168,8 +179,8 @@ def compile_kernel(kernel: Kernel, siblings: Collection[Kernel]) -> _Code:
 
 def _compile(others: Sequence[Kernel], kernel: Kernel) -> None:
     """Compiles kernels as one module, without optimization. Those of `others` that can't be translated are left out."""
+    _drivers()  # whose compilation is not to count
     started = time.thread_time()
-    drivers = _drivers()
     module = IrModule(kernel.name)
     emitted = [(kernel, *_emit(module, kernel, 0))]
     for number, other in enumerate(others, 1):
@@ -178,8 +189,7 @@ def _compile(others: Sequence[Kernel], kernel: Kernel) -> None:
     library = _link(module, 0, f"kernel {kernel.name} and those beside it in the emulator")
     of_instruction = (time.thread_time() - started) / sum(len(one.instructions) for one, *_ in emitted)
     for one, layout, thread, release_warp in emitted:
-        release = library.addresses[release_warp.name] if release_warp is not None else 0
-        native = _Native(drivers[_driver_of(layout)], library.addresses[thread.name], release, library)
+        native = _native(layout, library, thread, release_warp)
         _codes[one] = _Code(one, layout, native, of_instruction * len(one.instructions))
 
 
