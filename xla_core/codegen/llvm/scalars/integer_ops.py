@@ -114,7 +114,7 @@ def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     result, square = one, x
     for bit in range(t.bit_width - 1 if t.is_signed else t.bit_width):
         has = b.icmp("ne", b.binary("and", y, b.int_(1 << bit, y.type)), zero)
-        result = b.select(has, b.mul(result, square), result)
+        result = b.mul(result, b.select(has, square, one))
         square = b.mul(square, square)
     if not t.is_signed:
         return result
