@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from xla_core.hlo.decompositions.expression import HloExpression
+from xla_core.hlo.decompositions.gather_as_slice import gather_as_slice
 from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
@@ -20,6 +21,12 @@ from xla_core.passes.legalization.decompositions import decomposition
 
 _STEP = 1 << 16  # how many elements a device selects in the time that an iteration of a small loop takes
 _INDEX = Shape(ElementType.S32)
+
+
+@decomposition(Opcode.GATHER)
+def _gather_of_one_place(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Slices the operand if the indices choose nothing."""
+    return gather_as_slice(i, b)
 
 
 @decomposition(Opcode.GATHER)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_core.hlo.decompositions.gather_as_slice import gather_as_slice
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension
@@ -307,16 +308,9 @@ def _joined(x: HloInstruction, y: HloInstruction, dimension: int, b: Builder) ->
 
 
 @rule(Opcode.GATHER)
-def gather_all(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Gather of slices that are the whole operand -> broadcast"""
-    if i.shape.num_elements == 0:
-        return None
-    x, a = i.operands[0], i.attributes
-    if x.shape.dimensions != tuple(a["slice_sizes"]) or a.get("operand_batching_dims"):
-        return None
-    collapsed = set(a.get("collapsed_slice_dims", ()))
-    kept = [n for d, n in enumerate(x.shape.dimensions) if d not in collapsed]
-    return b.broadcast(b.reshape(x, kept), i.shape.dimensions, a.get("offset_dims", ()))
+def gather_of_one_place(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Gather whose indices choose nothing -> slice and broadcast"""
+    return gather_as_slice(i, b) if i.shape.num_elements else None
 
 
 @rule(Opcode.SCATTER)
