@@ -42,11 +42,11 @@ _LEVELS: tuple[OneOf[0, 2], ...] = (0, 0, 0, 2)
 _ALONE = {Opcode.BITCAST}
 """Ops whose results depend on layouts."""
 
-_COUNTS = {"structure": 32, "control_flow": 32, "elementwise": 96, "batch_norm": 96, "movement": 320}
-_MANY = 512
+_COUNTS = {"structure": 32, "control_flow": 32, "elementwise": 96, "batch_norm": 96, "movement": 512}
+_MANY = 1024
 _MORE = {
-    **dict.fromkeys((Opcode.COMPARE, Opcode.SELECT, Opcode.CLAMP, Opcode.CONVERT, Opcode.BITCAST_CONVERT), 320),
-    Opcode.DOT: 768,
+    **dict.fromkeys((Opcode.COMPARE, Opcode.SELECT, Opcode.CLAMP, Opcode.CONVERT, Opcode.BITCAST_CONVERT), 512),
+    Opcode.DOT: 1536,
 }
 
 DRAWN: Mapping[Opcode, int] = {
