@@ -49,7 +49,7 @@ def sums_before_conversions(c, i):
     if narrow.bit_width >= i.shape.element_type.bit_width or i.attribute("to_apply").root.opcode != "add":
         return None
     first = c.constant(np.asarray(start.literal.array).astype(narrow.dtype))
-    own = c.parent.add_computation(i.attribute("to_apply").clone("narrow_add"))
+    own = c.module.add_computation(i.attribute("to_apply").clone("narrow_add"))
     for j in own.instructions:
         j.shape = j.shape.with_element_type(narrow)
     total = c.add("reduce", source, first, dimensions=i.attribute("dimensions"), to_apply=own)
