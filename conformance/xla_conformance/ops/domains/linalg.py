@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -31,6 +32,11 @@ def _whole(shape: Shape, random: np.random.Generator, low: int, high: int) -> np
     return values
 
 
+def _of_sums(element_type: ElementType, wide: int = 512) -> Rule:
+    """Results of narrow types are rounded once, others after each term."""
+    return Rule("scaled", 4 if element_type.bit_width == 16 else wide)
+
+
 def _uneven(shape: Shape, random: np.random.Generator) -> np.ndarray:
     """Makes numbers between -1 and 1 that take all bits of a type."""
     values = random.uniform(-1, 1, shape.dimensions)
@@ -58,7 +64,7 @@ def _definite(lower: bool) -> Fill:
 
 @domain(
     Opcode.CHOLESKY,
-    rule=lambda t: Rule("scaled", 32),
+    rule=functools.partial(_of_sums, wide=32),
     types=(*_FLOATS, *_COMPLEX),
     sizes=_ORDERS,
     places=("minor",),
@@ -109,7 +115,7 @@ def _solve(p: Program, c: Choice, left: bool, lower: bool, unit: bool, transpose
 
 @domain(
     Opcode.TRIANGULAR_SOLVE,
-    rule=lambda t: Rule("scaled", 64),
+    rule=functools.partial(_of_sums, wide=64),
     types=(*_FLOATS, *_COMPLEX),
     sizes=_ORDERS,
     places=("minor",),
@@ -235,11 +241,6 @@ def _norm_shapes(c: Choice) -> tuple[tuple[int, ...], int]:
     return dimensions(c.rank, c.size, c.place, 1 << 12), position(
         {"last": "minor", "first": "major", "middle": "middle"}[c.feature], c.rank
     )
-
-
-def _of_sums(element_type: ElementType) -> Rule:
-    """Results of narrow types are rounded once, others after each term."""
-    return Rule("scaled", 4 if element_type.bit_width == 16 else 512)
 
 
 @domain(Opcode.BATCH_NORM_TRAINING, rule=_of_sums, **_NORM, **_NORM_AXES)
