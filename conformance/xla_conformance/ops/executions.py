@@ -38,6 +38,7 @@ def run(
     device: int = 0,
     deterministic: bool = True,
     before: OneOf["same", "other", "alike"] = "same",
+    times: int = 0,
 ) -> list[list[np.ndarray]]:
     """Compiles a placed module, executes it several times for each execution, and returns the results.
 
@@ -51,6 +52,7 @@ def run(
         before: the arguments of an earlier execution: the same ones, the same elements at other places of each array,
             or arrays that differ only after their beginning. A kernel that keeps data of its first launch is wrong in
             the second one.
+        times: how many executions there are with the `same` arguments; 0 for as many as are cheap.
 
     Raises:
         Failure: an argument changed, an execution with the same arguments as another gave other results, or one wrote
@@ -65,7 +67,7 @@ def run(
     )
     executable = client.compile(module, options)
     if before == "same" or _has_promises(module):
-        results = [_run_twice(client, executable, placed, device, deterministic) for placed in executions]
+        results = [_run_again(client, executable, placed, device, deterministic, times) for placed in executions]
     else:
         results = [_run_after(client, executable, placed, device, before) for placed in executions]
     with ExecutableBench(executable.executable, executable.devices[0]) as bench:
@@ -88,11 +90,12 @@ def _has_promises(module: HloModule) -> bool:
     return any(i.attributes.get(name) for c in module.computations for i in c.instructions for name in promises)
 
 
-def _run_twice(
-    client: Client, executable: LoadedExecutable, placed: Placed, device: int, deterministic: bool
+def _run_again(
+    client: Client, executable: LoadedExecutable, placed: Placed, device: int, deterministic: bool, times: int
 ) -> list[np.ndarray]:
+    times = times or (1 if _is_large(placed) else 4)
     buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
-    first, *others = [[np.array(r) for r in executable.execute(buffers)] for _ in range(1 if _is_large(placed) else 4)]
+    first, *others = [[np.array(r) for r in executable.execute(buffers)] for _ in range(times)]
     _require_kept(buffers, placed)
     for results in others if deterministic else ():
         _require_same(results, first, placed)

@@ -252,8 +252,8 @@ def _reduced(value: HloInstruction, dimension: int, number: int, opcode: Opcode 
     return _add(value, Opcode.REDUCE, value, start, dimensions=(dimension,), to_apply=made)
 
 
-def _product(value: HloInstruction, other: HloInstruction, contracted: int) -> HloInstruction:
-    """Multiplies matrices of integers, whose sums are exact, for each place along the first dimension."""
+def _product(value: HloInstruction, other: HloInstruction, contracted: int, batch: int = 0) -> HloInstruction:
+    """Multiplies matrices of integers, whose sums are exact, for each place along a dimension of the value."""
     if not value.shape.element_type.is_integral or value.shape.rank < 3:
         raise InvalidArgumentError("the product isn't one of integers' matrices")
     dimensions = (value.shape.rank - 1,), (other.shape.rank - contracted,)
@@ -262,7 +262,7 @@ def _product(value: HloInstruction, other: HloInstruction, contracted: int) -> H
         Opcode.DOT,
         value,
         other,
-        lhs_batch_dims=(0,),
+        lhs_batch_dims=(batch,),
         rhs_batch_dims=(0,),
         lhs_contracting_dims=dimensions[0],
         rhs_contracting_dims=dimensions[1],
@@ -271,6 +271,13 @@ def _product(value: HloInstruction, other: HloInstruction, contracted: int) -> H
 
 def _rotated(value: HloInstruction) -> HloInstruction:
     return _transposed(value, *range(1, value.shape.rank), 0)
+
+
+def _exchanged(value: HloInstruction) -> HloInstruction:
+    """Exchanges the first two dimensions, of which products take one for their batch."""
+    if value.shape.rank < 3:
+        raise InvalidArgumentError("the value is no batch of matrices")
+    return _transposed(value, 1, 0, *range(2, value.shape.rank))
 
 
 def _swapped(value: HloInstruction) -> HloInstruction:
@@ -284,7 +291,11 @@ _OTHERS: dict[Opcode, dict[str, Make]] = {
         "reduce-precision.5": lambda v, _: _add(v, Opcode.REDUCE_PRECISION, v, exponent_bits=5, mantissa_bits=10),
         "reduce-precision.8": lambda v, _: _add(v, Opcode.REDUCE_PRECISION, v, exponent_bits=8, mantissa_bits=7),
     },
-    Opcode.TRANSPOSE: {"transpose.rotated": lambda v, _: _rotated(v), "transpose.swapped": lambda v, _: _swapped(v)},
+    Opcode.TRANSPOSE: {
+        "transpose.rotated": lambda v, _: _rotated(v),
+        "transpose.swapped": lambda v, _: _swapped(v),
+        "transpose.exchanged": lambda v, _: _exchanged(v),
+    },
     Opcode.RESHAPE: {
         "reshape.flat": lambda v, _: _reshaped(v, v.shape.num_elements),
         "reshape.wider": lambda v, _: _reshaped(v, 1, *v.shape.dimensions[::-1], 1),
@@ -329,6 +340,10 @@ _OTHERS: dict[Opcode, dict[str, Make]] = {
         "reduce.last": lambda v, _: _reduced(v, v.shape.rank - 1, 3),
         "reduce.least": lambda v, _: _reduced(v, 0, -5, Opcode.MINIMUM),
     },
-    Opcode.DOT: {"dot.last": lambda v, o: _product(v, o, 1), "dot.middle": lambda v, o: _product(v, o, 2)},
+    Opcode.DOT: {
+        "dot.last": lambda v, o: _product(v, o, 1),
+        "dot.middle": lambda v, o: _product(v, o, 2),
+        "dot.second": lambda v, o: _product(v, o, 2, batch=1),
+    },
 }
 """Ops with attributes, which the table doesn't choose."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -177,6 +177,33 @@ def test_fingerprints_tell_programs_apart(client: Client) -> None:
         assert client.compile(program.module).fingerprint() == compiled(client, program).fingerprint(), (
             "Equivalent executables of a target have equal fingerprints."
         )
+
+
+@pytest.mark.promise("executable.fingerprint")
+@pytest.mark.parametrize("element", all_types(), ids=str)
+def test_fingerprints_tell_constants_apart(
+    backend: str, client: Client, element: ElementType, random: np.random.Generator
+) -> None:
+    """A short and a long constant, of which one differs in its first or in its last element."""
+    if element not in held_types(backend):
+        not_supported(f"the device holds no {element}")
+    numbers = special_values(element).reshape(-1)
+    numbers = numbers[numbers == numbers]  # without NaNs
+    given = [numbers[random.integers(0, numbers.size, count)] for count in (30, 3001)]
+    prints = [_fingerprint_of(client, given)]
+    for number, array in enumerate(given):
+        for place in (0, -1):
+            changed = array.copy()
+            changed[place] = numbers[numbers != array[place]][0]
+            prints.append(_fingerprint_of(client, [*given[:number], changed, *given[number + 1 :]]))
+    assert len(set(prints)) == len(prints), "Programs that differ in one element of a constant have other fingerprints."
+
+
+def _fingerprint_of(client: Client, constants: Sequence[np.ndarray]) -> str:
+    module, entry = HloModule("constants"), HloComputation("main")
+    entry.set_root(entry.add(Opcode.TUPLE, *map(entry.constant, constants)))
+    module.add_computation(entry, entry=True)
+    return client.compile(module).fingerprint()
 
 
 @pytest.mark.promise("compiler.ahead-of-time", "compiler.needs-no-device", "compiler.deserialize")

@@ -193,6 +193,20 @@ def test_small_blocks_come_back_to_a_full_device(idle: Device, size: int) -> Non
         drain(executor, blocks)
 
 
+@pytest.mark.promise("executor.deallocate")
+def test_blocks_of_any_size_come_back_whole(idle: Device, random: np.random.Generator) -> None:
+    """Sizes of each magnitude with any remainder, which an allocator may forget when it frees whole pages."""
+    executor = idle.executor
+    magnitudes = (idle.description.memory_bytes // 16).bit_length() - 1
+
+    def work() -> None:
+        for _ in range(50):
+            for size in random.integers(1 << np.arange(magnitudes), 2 << np.arange(magnitudes)).tolist():
+                executor.deallocate(allocated(executor, size))
+
+    require_no_leak(idle, f"{counted(50 * magnitudes, 'block')} of any size", work)
+
+
 @pytest.mark.promise("executor.deallocate", "stream.close", "executor.write-at", "executor.read-at", "stream.upload")
 def test_hundreds_of_uses_leave_the_device_its_memory(idle: Device, client: Client) -> None:
     executor = idle.executor

@@ -216,6 +216,27 @@ def _dots_of_remainders(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
+@domain(
+    Opcode.DOT,
+    variant="bytes",
+    rule=EQUAL,
+    types=(_T.S8, _T.U8, _T.S4, _T.U4),
+    sizes=(Group(16, 18, 32, 64, 66),),
+    empty=(),
+    places=("minor",),
+)
+def _dots_of_bytes(p: Program, c: Choice) -> HloInstruction:
+    """Numbers with and without signs in both orders, whose largest products have sums beyond 16 bits."""
+    left, right = (with_ends(fill) for fill in factors(c.size, p.type))
+    results = []
+    for other in ("same", "alike"):
+        for made in (_T.S32, p.type):
+            lhs, rhs = p.parameter((5, c.size), fill=left), p.parameter((c.size, 7), other_type(other, p.type), right)
+            numbers = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+            results.append(p.add(Opcode.DOT, lhs, rhs, shape=p.shape((5, 7), made), **numbers))
+    return p.add(Opcode.TUPLE, *results)
+
+
 # -- ragged-dot -------------------------------------------------------------------------------------------------------
 
 

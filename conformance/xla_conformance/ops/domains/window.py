@@ -137,19 +137,38 @@ def _start(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
+_SCANS = (
+    ("add", "whole", "rows", True),
+    ("maximum", "whole", "columns", True),
+    ("add", "whole", "rows", False),
+    ("multiply", "whole", "columns", False),
+    ("minimum", "whole", "rows", False),
+    ("add", "nan", "vector", True),
+    ("add", "ends", "vector", False),
+    ("maximum", "nan", "columns", False),
+    ("minimum", "ends", "vector", True),
+)
+"""The reducer, the kind of numbers, their arrangement, and whether a result has the elements up to it or from it on."""
+
+
 @domain(Opcode.REDUCE_WINDOW, variant="running", alike=True, rule=EQUAL, sizes=_RUNNING, empty=(), places=("minor",))
 def _running(p: Program, c: Choice) -> HloInstruction:
-    """All elements up to each one or from each one on, in rows and columns, as frameworks write cumulative sums."""
+    """All elements up to each one or from each one on, as frameworks write cumulative sums.
+
+    What computes them in blocks must hand an infinity or a NaN on to all blocks that follow.
+    """
     results = []
-    for number, wanted in enumerate(("add", "maximum", "add", "multiply", "minimum")):
+    for wanted, kind, arrangement, is_forward in _SCANS:
         name = known_reducer(wanted, p.type)
-        axis, low = 1 - number % 2, c.size - 1 if number < 2 else 0
-        whole = WindowDimension(size=c.size, padding_low=low, padding_high=c.size - 1 - low)
-        operand = p.parameter((2, c.size) if axis else (c.size, 2), fill=fill_of(name, p.type, 1 + c.size))
+        axis, low = int(arrangement == "rows"), c.size - 1 if is_forward else 0
+        sizes = [c.size] if arrangement == "vector" else [2, 2]
+        window = [WindowDimension()] * len(sizes)
+        sizes[axis] = c.size
+        window[axis] = WindowDimension(size=c.size, padding_low=low, padding_high=c.size - 1 - low)
+        operand = p.parameter(sizes, fill=of_kind(kind, name, p.type, p.type, 1 + c.size))
         start = p.parameter((), fill=exactly(identity(name, p.type)))
-        window = (WindowDimension(), whole) if axis else (whole, WindowDimension())
         to_apply = reducer(p, name, p.type)
-        results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply))
+        results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=tuple(window), to_apply=to_apply))
     return p.add(Opcode.TUPLE, *results)
 
 

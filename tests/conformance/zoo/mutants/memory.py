@@ -49,6 +49,22 @@ class Fragments(Executor):
         ram.deallocate = deallocate
 
 
+@says("executor.deallocate", "Of a block of more than 100,000 bytes, what is behind the last whole page isn't freed.")
+class FreesWholePages(Executor):
+    def __init__(self, ordinal, memory_bytes):
+        super().__init__(ordinal, memory_bytes)
+        ram = self.ram
+        deallocate = ram.deallocate
+
+        def free_pages(handle):
+            start, size = ram._blocks[handle]
+            if size > 100_000:
+                ram._blocks[handle] = start, size // 4096 * 4096
+            deallocate(handle)
+
+        ram.deallocate = free_pages
+
+
 @says("executor.allocate-none", "`allocate` raises where memory is short.")
 class RaisesWhenFull(Executor):
     def allocate(self, size, memory_space=0):

@@ -147,3 +147,38 @@ def odd_state(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | No
     state = right[0].copy()
     state[-1] = state[-1] - np.uint64(1)
     return [state, right[1]]
+
+
+@_says("reduce-window", "to_apply", "sums up a vector in blocks of 32, and a NaN isn't carried to the next block")
+def scan_drops_nan(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    whole, root = i.attribute("window"), i.attribute("to_apply").root
+    if len(whole) != 1 or len(right) != 1 or not is_float(right[0]) or root.opcode != "add":
+        return None
+    array = operands[0]
+    if whole[0].size != array.size or whole[0].padding_low != array.size - 1 or array.size <= 32:
+        return None
+    last = np.flatnonzero(np.isnan(array))[-1:]
+    rest = slice(int(last[0]) // 32 * 32 + 32, None) if last.size else slice(0, 0)
+    sums = np.where(np.isnan(array), 0, array).astype(np.float64).cumsum().astype(right[0].dtype)
+    return [np.concatenate([right[0][: rest.start], sums[rest]])] if last.size else None
+
+
+@_says("slice", "type", "of packed u4 begins at the first element of a byte")
+def starts_at_a_byte(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    *outer, last = i.attribute("slice") or (None,)
+    if _type(operands[0]) is not ElementType.U4 or last is None or last.stride != 1 or last.start % 2 == 0:
+        return None
+    rows = tuple(slice(s.start, s.limit, s.stride) for s in outer)
+    return [operands[0][(*rows, slice(last.start - 1, last.limit - 1))]]
+
+
+@_says("dot", "type", "of u8 with s8 saturates the sum of two products in 16 bits")
+def mixed_bytes(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    left, other = operands
+    if (left.dtype, other.dtype) != (np.uint8, np.int8) or left.ndim != 2 or other.ndim != 2 or left.shape[1] % 2:
+        return None
+    if i.attribute("lhs_contracting_dims") != (1,) or i.attribute("rhs_contracting_dims") != (0,):
+        return None
+    products = left.astype(np.int32)[:, :, None] * other.astype(np.int32)
+    pairs = np.clip(products[:, ::2] + products[:, 1::2], -(2**15), 2**15 - 1)
+    return [pairs.sum(1).astype(right[0].dtype)]
