@@ -8,9 +8,12 @@ from xla_core.hlo.ops.indexing import dimension_numbers
 
 
 def gather_as_slice(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Replaces a gather whose slices can begin at 0 alone in each dimension that its index vectors name."""
+    """Replaces a gather whose slices can begin at 0 alone in each dimension that its index vectors name.
+
+    A gather of no elements stays: a slice may have no element where the reshape's result has some.
+    """
     (x, _), sizes, numbers = i.operands, i.attribute("slice_sizes"), dimension_numbers(i)
-    if any(x.shape.dimensions[d] != sizes[d] for d in numbers.mapped):
+    if not i.shape.num_elements or any(x.shape.dimensions[d] != sizes[d] for d in numbers.mapped):
         return None
     window = iter(numbers.window)
     batch = [d for d in range(i.shape.rank) if d not in numbers.window]

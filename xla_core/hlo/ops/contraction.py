@@ -250,11 +250,15 @@ def algorithm_format(algorithm: str | None, element_type: ElementType) -> str | 
     return name if is_narrower else None
 
 
+def accumulates_in_f64(algorithm: str) -> bool:
+    """Whether a dot's algorithm adds in f64, such as dot_f64_f64_f64."""
+    return algorithm.split("_")[3:4] == ["f64"]
+
+
 def _accumulator(algorithm: str | None, dtype: np.dtype) -> np.dtype:
-    """Returns the type of a dot's sums: that of its factors, or the wider one that its algorithm names."""
-    names = (algorithm or "").split("_")
-    wide = np.dtype(np.float64)
-    return wide if len(names) > 3 and names[3] == "f64" and dtype.itemsize < wide.itemsize else dtype
+    """Returns the type of a dot's sums: that of its factors, or f64 if that is wider and its algorithm says so."""
+    is_wide = algorithm is not None and accumulates_in_f64(algorithm) and dtype.itemsize < 8
+    return np.dtype(np.float64) if is_wide else dtype
 
 
 def _in_algorithm(x: np.ndarray, element_type: ElementType, algorithm: str | None) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.ops.contraction import algorithm_format
+from xla_core.hlo.ops.contraction import accumulates_in_f64, algorithm_format
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
@@ -34,14 +34,10 @@ class DotAlgorithmRewriter(OpExpander):
         plain = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
         operands = [_rounded(o, algorithm, b) for o in instruction.operands]
         shape = instruction.shape.without_layout()
-        if not _accumulates_in_f64(algorithm) or not all(_is_narrow_float(o.shape) for o in (*operands, instruction)):
+        if not accumulates_in_f64(algorithm) or not all(_is_narrow_float(o.shape) for o in (*operands, instruction)):
             return b.add(Opcode.DOT, *operands, shape=shape, **plain)
         wide = [b.convert(o, o.shape.with_element_type(ElementType.F64)) for o in operands]
         return b.convert(b.add(Opcode.DOT, *wide, shape=shape.with_element_type(ElementType.F64), **plain), shape)
-
-
-def _accumulates_in_f64(algorithm: str) -> bool:
-    return algorithm.split("_")[3:4] == ["f64"]
 
 
 def _is_narrow_float(shape: Shape) -> bool:

@@ -9,7 +9,9 @@ import pytest
 
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.hlo import ElementType, HloModule, parse_hlo, verify
+from xla_core.hlo.decompositions.gather_as_slice import gather_as_slice
 from xla_core.hlo.evaluator import evaluate
+from xla_core.hlo.ir.builder import Builder
 from xla_core.passes.legalization import legalize, unsupported_instructions
 from xla_core.passes.simplifiers.algebraic_simplifier import AlgebraicSimplifier
 from xla_core.target import Capabilities
@@ -83,3 +85,10 @@ def test_a_gather_whose_indices_choose_nothing_is_a_slice(case: str, change: Cal
     arguments = rng.random(x).astype(np.float32), rng.integers(-3, 9, indices).astype(np.int32)
     (found,), (expected,) = evaluate(changed, *arguments), evaluate(module, *arguments)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_a_gather_of_nothing_is_not_made_a_slice() -> None:
+    """Its slice has no element, and three after the dimension that is left out."""
+    dims = "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0,3}"
+    module = program(("f32[0,3]", "s32[0,1]", "f32[0,3]", dims))
+    assert gather_as_slice(module.entry.root, Builder(module.entry)) is None

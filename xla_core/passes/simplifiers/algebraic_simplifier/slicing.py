@@ -310,7 +310,7 @@ def _joined(x: HloInstruction, y: HloInstruction, dimension: int, b: Builder) ->
 @rule(Opcode.GATHER)
 def gather_of_one_place(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Gather whose indices choose nothing -> slice and broadcast"""
-    return gather_as_slice(i, b) if i.shape.num_elements else None
+    return gather_as_slice(i, b)
 
 
 @rule(Opcode.SCATTER)
