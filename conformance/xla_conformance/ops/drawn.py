@@ -33,7 +33,8 @@ from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, Trait
 _Value = TypeVar("_Value")
 
 _LARGEST = 1 << 14
-"""The most elements of a case's arguments and results, so that thousands of cases cost minutes."""
+"""The most elements of a case's arguments and results, so that thousands of cases cost minutes. Domains of large arrays
+have more."""
 _TRIES = 20
 _OPERANDS: tuple[OneOf["arguments", "constants", "last-constant", "kernels"], ...] = (
     *("arguments", "arguments", "constants", "last-constant", "kernels"),
@@ -98,7 +99,7 @@ def _elementwise(opcode: Opcode) -> Domain:
     def build(p: Program, c: Choice) -> HloInstruction:
         sizes = dimensions(c.rank, c.size, c.place)
         fill = moderate if p.type.is_complex else special
-        operands = [p.parameter(() if c.number == at else sizes, fill=fill) for at in range(arity)]
+        operands = [p.parameter(() if c.broadcast == at else sizes, fill=fill) for at in range(arity)]
         wide = [
             p.add(Opcode.BROADCAST, o, shape=p.shape(sizes), dimensions=()) if o.shape.rank < c.rank else o
             for o in operands
@@ -109,7 +110,7 @@ def _elementwise(opcode: Opcode) -> Domain:
         opcode=opcode,
         variant="",
         build=build,
-        axes={"rank": RANKS, "number": ("none", *range(arity))},
+        axes={"rank": RANKS, "broadcast": ("none", *range(arity))},
         types=None,
         sizes=SIZES,
         empty=EMPTY,
@@ -137,8 +138,9 @@ def _drawn_case(domain: Domain, number: int, seed: int, random: np.random.Genera
 
 
 def _may_be_arranged(rule: Rule, element: ElementType) -> bool:
-    """Whether a case of a rule has one result for every arrangement: where errors are relative to the largest element,
-    and for functions of complex zeros, it may have none.
+    """Whether the results of a rule are defined for every arrangement of values.
+
+    They aren't where errors are relative to the largest element, nor for functions of complex zeros.
     """
     return rule.is_exact or (rule.kind == "ulp" and not element.is_complex)
 

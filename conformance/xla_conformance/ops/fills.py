@@ -17,9 +17,9 @@ Fill = Callable[[Shape, np.random.Generator], np.ndarray]
 
 @dataclasses.dataclass(frozen=True)
 class _Free:
-    """A fill whose values may be anywhere in an array, and there more than once: results are as exact.
+    """A fill whose values may be moved and repeated within an array, so that results stay exact.
 
-    Of so many terms that most of them are zero, that isn't so.
+    They may not where a sum has so many terms that most of the values are zeros.
 
     Attributes:
         terms: how many elements, or products of two, are summed up.
@@ -35,17 +35,21 @@ class _Free:
 
 
 def is_free(fill: Fill, element: ElementType) -> bool:
-    """Whether the values that a fill makes may be anywhere in an array of a type, and there more than once."""
+    """Whether the values that a fill makes may be moved and repeated within an array of a type."""
     if isinstance(fill, _Free):
         total = fill.total or element
         return total.is_integral or total is ElementType.PRED or _capacity(total) >= 4 * fill.terms
-    return fill in (patterns, special, moderate, numbers, odd)
+    return _is_always_free(fill)
 
 
 def _as_free_as(fill: Fill, made: Fill) -> Fill:
     if isinstance(fill, _Free):
         return dataclasses.replace(fill, fill=made)
-    return _Free(made) if fill in (patterns, special, numbers) else made
+    return _Free(made) if _is_always_free(fill) else made
+
+
+def _is_always_free(fill: Fill) -> bool:
+    return fill in (patterns, special, moderate, numbers, odd)
 
 
 def exactly(*values: complex) -> Fill:

@@ -215,7 +215,7 @@ FAMILY: tuple[FamilyProgram, ...] = (*WRITTEN, *(FamilyProgram(n, text) for n, t
 """All programs that run on one device without infeed and outfeed."""
 
 FLOW = tuple(_files("family_flow"))
-"""Programs whose values go through loops, branches and donations as they are, for the tests that run programs alone."""
+"""Programs whose values go through loops, branches and donations as they are. The tests of executables have them."""
 
 SHARDED = tuple(_files("family_sharded"))
 """Programs of several replicas or partitions."""

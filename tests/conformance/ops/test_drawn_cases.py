@@ -90,6 +90,19 @@ def test_sums_stay_exact(name: str) -> None:
     assert np.cumsum(made)[-1] == np.cumsum(made[::-1])[-1] == made.astype(np.float64).sum()
 
 
+@pytest.mark.parametrize("opcode", [Opcode.FUSION, Opcode.CALL, Opcode.ASYNC_DONE], ids=str)
+def test_sums_of_many_operands_are_exact(opcode: Opcode) -> None:
+    """They are the same in a wider type, so a device may add in any order and in any precision."""
+    floats = (ElementType.F32, ElementType.BF16, ElementType.F16)
+    cases = [drawn.case for drawn in drawn_cases(opcode, 5, 0, 400) if drawn.case.element_type in floats]
+    many = [case for case in cases if len(case.program.module.parameter_shapes) == 33]
+    assert len(many) >= 5
+    for case in many:
+        results = evaluate(case.build(ElementType.F64).module, *(a.astype(np.float64) for a in case.arguments()))
+        for expected, result in zip(case.expected(), results, strict=True):
+            assert not expected.wrong(np.asarray(result).astype(expected.value.dtype)).any(), case.name
+
+
 def test_values_with_places_of_their_own_stay_there() -> None:
     f32, bf16 = ElementType.F32, ElementType.BF16
     assert is_free(terms(4), f32)

@@ -194,7 +194,7 @@ def _branch(p: Program, number: int, shape: Shape, c: Choice) -> HloComputation:
 )
 def _call(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place, 1 << 15)
-    operands = [p.parameter(sizes, fill=terms(16)) for _ in range(c.count)]
+    operands = [p.parameter(sizes, fill=terms(1 + c.count)) for _ in range(c.count)]
     inner = _summed(p, "inner", operands, sizes, None, c)
     made = _summed(p, "outer", operands, sizes, inner, c) if c.nested else inner
     attributes: dict[str, Any] = {"is_composite": True, "frontend_attributes": _COMPOSITE} if c.composite else {}

@@ -120,7 +120,7 @@ def _added(p: Program, name: str, shape: Shape, count: int) -> HloComputation:
 
 def _wrapped(p: Program, c: Choice) -> tuple[list[HloInstruction], HloComputation]:
     shape = p.shape(dimensions(c.rank, c.size, c.place, 1 << 16))
-    operands = [p.parameter(shape.dimensions, fill=terms(16)) for _ in range(c.count)]
+    operands = [p.parameter(shape.dimensions, fill=terms(1 + c.count)) for _ in range(c.count)]
     return operands, _added(p, "wrapped", shape, c.count)
 
 
