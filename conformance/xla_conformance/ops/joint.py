@@ -122,18 +122,23 @@ class JointRuns:
 
     def wrong_together(self, failure: Failure) -> Failure:
         """Returns the failure of a case that is wrong beside others and right alone."""
-        sentence = f"Beside other instructions in one program, which are independent of it: {failure.sentence}"
-        return Failure(
-            sentence,
-            promise=failure.promise,
-            module=self._module or "",
-            results=failure.results,
-            expected=failure.expected,
-            number=failure.number,
-            index=failure.index,
-            ulp=failure.ulp,
-            seed=failure.seed,
-        )
+        return beside_others(failure, self._module or "")
+
+
+def beside_others(failure: Failure, module: HloModule | str) -> Failure:
+    """Returns the failure of a case that is right alone, and wrong in a module of several."""
+    sentence = f"Beside other instructions in one program, which are independent of it: {failure.sentence}"
+    return Failure(
+        sentence,
+        promise=failure.promise,
+        module=module,
+        results=failure.results,
+        expected=failure.expected,
+        number=failure.number,
+        index=failure.index,
+        ulp=failure.ulp,
+        seed=failure.seed,
+    )
 
 
 def join(parts: Sequence[Placed]) -> Placed:

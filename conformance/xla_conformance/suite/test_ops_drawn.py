@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 
 from xla_conformance.claims import NotSupported, held_types, not_supported
-from xla_conformance.failures import Failure
-from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import Context, place
-from xla_conformance.ops.drawn import DRAWN, DrawnCase, drawn_cases, together
-from xla_conformance.ops.executions import before_for, device_for, run
-from xla_conformance.ops.joint import join
+from xla_conformance.ops.drawn import DRAWN, drawn_cases, together
+from xla_conformance.ops.drawn_runs import require_group
 from xla_core import Client
 from xla_core.hlo import Opcode
 from xla_core.target import TargetConfig
@@ -48,50 +44,8 @@ def test_drawn_cases(
     supported = False
     for group in together(cases):
         try:
-            supported |= _require_group(client, target, group, seed)
+            supported |= require_group(client, target, group, seed)
         except NotSupported as error:
             lacks.append(error)
     if lacks and not supported:
         raise lacks[0]
-
-
-def _require_group(client: Client, target: TargetConfig, group: Sequence[DrawnCase], seed: int) -> bool:
-    """Runs cases as one program, and alone if that one is wrong. Returns whether the target supports some of them."""
-    try:
-        _require_right(client, target, group, seed)
-        return True
-    except (Failure, NotSupported) as error:
-        failed = error
-    lacks: list[NotSupported] = []
-    for drawn in group:
-        try:
-            _require_right(client, target, [drawn], seed)
-        except NotSupported as error:
-            lacks.append(error)
-    if isinstance(failed, Failure) or len(lacks) == len(group):
-        raise failed
-    return True
-
-
-def _require_right(client: Client, target: TargetConfig, group: Sequence[DrawnCase], seed: int) -> None:
-    context = group[0].context
-    parts = [place(d.case.program.module, d.inner_context, d.case.arguments(), layouts=target.layouts) for d in group]
-    whole = join(parts) if len(parts) > 1 else parts[0]
-    whole = place(
-        whole.module, Context(layouts=context.layouts, level=context.level), whole.arguments, layouts=target.layouts
-    )
-    name = group[0].name
-    (results,) = run(client, [whole], device=device_for(client, name), before=before_for(name))
-    for drawn in group:
-        case, expected = drawn.case, drawn.case.expected()
-        mine, results = results[: len(expected)], results[len(expected) :]
-        check(
-            f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}, "
-            f"here {drawn.name}:",
-            mine,
-            expected,
-            module=whole.module,
-            arguments=whole.arguments,
-            operands=case.operands,
-            seed=seed,
-        )
