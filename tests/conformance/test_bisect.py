@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xla_conformance.bisect.device_process import DeviceProcess
+from xla_conformance.bisect.passes import changed_lines
 
 import xla_core as xla
 from xla_core.cli import main
@@ -457,12 +458,22 @@ def test_a_fault_between_instructions_is_reduced_too(put_backend: Put, tmp_path:
     assert {i.opcode.value for i in reduced.entry.instructions} >= {"transpose"}
 
 
+def test_few_lines_of_what_a_pass_changed_are_shown() -> None:
+    assert changed_lines("a\nb\nc", "a\nB\n\nc") == ["-b", "+B"]
+    long = changed_lines("", "\n".join(map(str, range(100))))
+    assert (len(long), long[-1]) == (31, "... and 70 more")
+
+
 def test_a_wrong_pass_is_named(
     put_backend: Put, program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "out"
     assert bisect(put_backend("rewriting", WRONG_PASS), program, "--output", folder) == 1
-    assert "The pass optimization/acme-strength-reduction changes the answer" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "The pass optimization/acme-strength-reduction changes the answer" in printed
+    changes = printed.partition("What it changed:\n")[2].partition("The program before this pass:")[0].splitlines()
+    assert [line for line in changes if line.startswith("  -") and " subtract(" in line]
+    assert not [line for line in changes if line.startswith("  +") and " subtract(" in line]
     assert "subtract" in (folder / "program.hlo").read_text()
     assert "subtract" not in (folder / "after.hlo").read_text()
 
@@ -537,6 +548,36 @@ def test_after_a_hang_a_step_hangs_that_takes_much_longer_than_those_before(put_
         device._seconds = 3.5
         with device.patiently():  # also after a hang within it
             assert [find(), find()] == ["the run did not end in 3.5 s"] * 2
+
+
+LATER = """
+compiled = []
+
+class Compiler(TemplateCompiler):
+    def run_backend(self, module, *rest):
+        compiled.append(module.name)
+        if len(compiled) % 2 == 0:
+            raise RuntimeError("the second program finds the first one's tables")
+        return super().run_backend(module, *rest)
+
+put(compiler=Compiler)
+"""
+
+
+@pytest.mark.parametrize(("fault", "depends"), [(LATER, True), (WRONG_TANH, False)], ids=["on others", "on itself"])
+def test_a_fault_that_depends_on_programs_before_is_said_to(
+    fault: str, depends: bool, put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "wave.mlir"
+    path.write_text(
+        "func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
+        "  %0 = stablehlo.tanh %x : tensor<4x4xf32>\n  %1 = stablehlo.add %0, %x : tensor<4x4xf32>\n"
+        "  return %1 : tensor<4x4xf32>\n}\n"
+    )
+    assert bisect(put_backend("later", fault), path) == 1
+    printed = capsys.readouterr().out
+    assert "The device computes tanh wrongly" in printed
+    assert ("As the first program of a process it is right" in printed) == depends
 
 
 @pytest.mark.slow  # several processes wait for 10 seconds each

@@ -108,16 +108,19 @@ def _find_pass(
 
     `failing` is the step at which the compiler failed, for the reason `difference`, or empty.
     """
-    from xla_conformance.bisect.passes import find_wrong_pass
+    from xla_conformance.bisect.passes import changed_lines, find_wrong_pass
     from xla_core.cli import comparison
 
     found = find_wrong_pass(steps, arguments, expected, comparison.exact_results(module))
     if found is not None:
         number, how = found
         _verdict(out, f"The pass {steps[number]} changes the answer", how)
-        before = steps[number - 1].module if number else module
+        before, after = steps[number - 1].module if number else module, steps[number].module.to_text()
+        out.print("What it changed:")
+        for line in changed_lines(before.to_text(), after):
+            out.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
         out.print("The program before this pass:")
-        _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
+        _write(out, output, before, arguments, {"after.hlo": after})
         return True
     if failing.startswith("the pass "):
         _verdict(out, f"{failing[0].upper()}{failing[1:]} fails", difference)
@@ -251,8 +254,14 @@ def _find_on_device(
         _verdict(out, f"The device computes each instruction rightly alone, but {last} wrongly after others", how)
         _write(out, output, program, arguments)
         return True
+    device.renew()
+    later = (
+        ""
+        if find_again(finding, device)
+        else "\nAs the first program of a process it is right. Programs before it matter."
+    )
     finding = reduce_fusion(finding, device)
-    _verdict(out, f"The device computes {' / '.join(finding.path)} wrongly", finding.difference)
+    _verdict(out, f"The device computes {' / '.join(finding.path)} wrongly", finding.difference + later)
     out.print(str(finding.instruction), markup=False, soft_wrap=True)
     arrays = {f"result_{i}.npy": a for i, a in enumerate(finding.results)}
     arrays |= {f"expected_{i}.npy": a for i, a in enumerate(finding.expected)}

@@ -105,6 +105,10 @@ class DeviceProcess:
         with self.patiently():
             return repeat(found) or find()
 
+    def renew(self) -> None:
+        """Ends the process, so that the next call begins in one that has compiled and run nothing."""
+        self._stop()
+
     def close(self) -> None:
         self._stop()
         self._log.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,8 @@ from xla_conformance.bisect.device_process import DeviceProcess
 from xla_core import evaluate
 from xla_core.errors import InternalError
 from xla_core.hlo import HloModule, Opcode, is_custom_call_registered
+
+_MOST_CHANGES = 30  # lines that `changed_lines` returns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +72,14 @@ def find_wrong_pass(
         else:
             right = middle
     return wrong, difference
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    """Returns the lines that two programs don't share: "-" and those of the first, "+" and those of the second."""
+    differences = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    lines = [d for d in differences if d[1:].strip() and not d.startswith(("---", "+++", "@@"))]
+    more = len(lines) - _MOST_CHANGES
+    return lines if more <= 0 else [*lines[:_MOST_CHANGES], f"... and {more} more"]
 
 
 def unknown_custom_call(module: HloModule) -> str:
