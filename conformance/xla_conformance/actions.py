@@ -146,14 +146,17 @@ class TestRun:
 
 
 def explain(out: Console, folder: Path, id: str) -> None:
-    """Prints everything that a report says of one test."""
+    """Prints everything that a report says of one test: of the one that is wrong where several match."""
     run = from_json(read_document(folder))
     found = [r for r in run.results if id in (r.id, r.name)] or [r for r in run.results if id in r.id]
     if not found:
         raise NotFoundError(f"the report in {folder} has no test {id!r}", hint="its report.json lists the ids")
-    if len(found) > 1:
-        names = ", ".join(r.id for r in found[:5])
-        raise InvalidArgumentError(f"{id!r} matches {len(found)} tests: {names}", hint="give a whole id")
+    wrong = [r for r in found if r.state.is_wrong]
+    if len(found) > 1 and len(wrong) != 1:
+        tests = f"{len(found)} tests, of which {len(wrong)} are wrong" if wrong else f"{len(found)} tests"
+        names = ", ".join(r.id for r in (wrong or found)[:5])
+        raise InvalidArgumentError(f"{id!r} matches {tests}: {names}", hint="give a whole id")
+    found = wrong or found
     (result,) = found
     out.print(f"{result.state.value} {result.id}, {result.seconds:.2f} s", markup=False, soft_wrap=True)
     for line in lines_of(run, result, find_root_causes(run.results), folder):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo import HloModule
+from xla_core.hlo import ElementType, HloModule
 
 
 class Failure(AssertionError):
@@ -26,7 +26,7 @@ class Failure(AssertionError):
         expected: all results as they should be.
         number: which result is wrong.
         index: its wrong element; None if there is no single one.
-        ulp: the element's error in units in the last place; None if that says nothing.
+        ulp: the element's error in units in the last place; None if that says nothing. It is left out for integers.
         seed: the seed that the arguments come from; None for the run's seed.
     """
 
@@ -51,7 +51,7 @@ class Failure(AssertionError):
         self.arguments, self.results, self.expected = list(arguments), list(results), list(expected)
         self._operands = list(operands)
         self.number, self.index = number, None if index is None else tuple(int(i) for i in index)
-        self.ulp, self.seed = ulp, seed
+        self.ulp, self.seed = (ulp if _is_rounded(self.expected, number) else None), seed
 
     @property
     def got(self) -> str:
@@ -82,6 +82,14 @@ class Failure(AssertionError):
             return self.sentence
         at = "" if self.index is None else f" at [{','.join(map(str, self.index))}]"
         return f"{self.sentence} Result {self.number}{at}: got {self.got}, wanted {self.wanted}."
+
+
+def _is_rounded(arrays: Sequence[np.ndarray], number: int) -> bool:
+    """Whether the array has a last place that is rounded: floats and complex numbers have, integers and preds don't."""
+    if number >= len(arrays):
+        return False
+    element_type = ElementType.from_numpy(arrays[number].dtype)
+    return element_type.is_floating or element_type.is_complex
 
 
 def snapshot(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:

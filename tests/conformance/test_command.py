@@ -124,6 +124,9 @@ def test_a_failure_is_found_again_and_explained(
     assert "\n  runs_as: broadcast f32, " in told
     assert main([*words, "--explain", "no such test"]) == 2
     assert "has no test 'no such test'" in capfd.readouterr().err
+    count = sum("negate-f32" in r["id"] for r in again["results"])
+    assert main([*words, "--explain", "negate-f32"]) == 2
+    assert f"matches {count} tests, of which {len(wrong)} are wrong" in capfd.readouterr().err
 
     for named in (wrong[0]["id"], wrong[0]["id"].partition("::")[2]):  # a failure is printed with its name alone
         assert main([*words, "--test", named]) == 1

@@ -31,6 +31,13 @@ def test_a_wrong_element_is_shown_with_its_operands() -> None:
     assert str(failure).endswith("Result 0 at [1]: got 2.0 (0x40000000), wanted -2.0 (0xc0000000).")
 
 
+def test_only_floats_have_an_error_in_units_in_the_last_place() -> None:
+    x = np.int32([1, -2_000_000_000])
+    with pytest.raises(Failure) as caught:
+        check("reverse is wrong.", [x], [Expected(x[::-1])])
+    assert (caught.value.got, caught.value.ulp) == ("1", None)
+
+
 def test_a_wrong_type_has_no_element() -> None:
     with pytest.raises(Failure) as caught:
         require_bits("negate is wrong.", [np.zeros(2)], [np.zeros(3)], promise="")

@@ -14,6 +14,7 @@ from xla_conformance.results import Result, Run
 from xla_conformance.root_causes import RootCause
 from xla_conformance.runner.minimal import part_with_result
 from xla_core.errors import XlaError
+from xla_core.hlo import HloModule
 
 _BRIEF_DETAILS = 12
 _MODULE_LINES = 40  # of HLO, on a terminal
@@ -99,7 +100,7 @@ def _module(failure: Mapping[str, Any], whole: bool) -> Iterator[str]:
     heading = "HLO:"
     if not whole and len(lines) > _MODULE_LINES and "got" in failure:
         try:
-            part = part_with_result(failure["module"], failure.get("result", 0)).to_text().strip().splitlines()
+            part = _lines_of_part(part_with_result(failure["module"], failure.get("result", 0)))
         except XlaError:  # the program is StableHLO
             part = lines
         if len(part) < len(lines):
@@ -108,6 +109,12 @@ def _module(failure: Mapping[str, Any], whole: bool) -> Iterator[str]:
     yield from (heading, *(f"  {_shortened(line)}" for line in shown))
     if len(shown) < len(lines):
         yield f"  ... and {len(lines) - len(shown)} more lines"
+
+
+def _lines_of_part(part: HloModule) -> list[str]:
+    """The lines of a part of a program, without the parameters that only other parts use."""
+    unused = tuple(f"%{p.name} = " for p in part.entry.parameters if not p.users and p is not part.entry.root)
+    return [line for line in part.to_text().strip().splitlines() if not line.strip().startswith(unused)]
 
 
 def _ranges(files: Sequence[str]) -> Iterator[str]:

@@ -56,14 +56,25 @@ def test_an_event_tells_when_its_point_is_reached(stream: Stream) -> None:
             event = stream.create_event()
         stream.record(event)
         start = time.monotonic()
-        states = [event.ready, event.error is not None, event.synchronize(0.0), event.synchronize(0.003)]
+        states = {
+            "`ready`": event.ready,
+            "`error is not None`": event.error is not None,
+            "`synchronize(0.0)`": event.synchronize(0.0),
+            "`synchronize(0.003)`": event.synchronize(0.003),
+        }
         took = time.monotonic() - start
         quickest = min(quickest, took)
         gate.require_closed("`Event.ready` or a wait with a timeout", "event.ready-never-blocks")
-        if any(states) or took < 0.002:
+        if any(states.values()):
+            which = ", ".join(question for question, answer in states.items() if answer)
             raise Failure(
-                f"An event is ready once all work before it is done, but before that it says {states}.",
+                f"An event is ready once all work before it is done, but before that these are True: {which}.",
                 promise="event.ready-after-work",
+            )
+        if took < 0.002:
+            raise Failure(
+                "`synchronize(0.003)` returned at once, though the event wasn't ready.",
+                promise="event.synchronize-timeout",
             )
         gate.open()
         if event.synchronize(PATIENCE) is not True or not event.ready:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from xla_conformance.actions import explain
 from xla_conformance.promises import PROMISES
 from xla_conformance.report.document import to_json
 from xla_conformance.report.failure import lines_of
@@ -15,6 +17,7 @@ from xla_conformance.report.terminal import has_no_verdict, is_right, print_repo
 from xla_conformance.results import Result, Run, State
 
 from tests.conformance.report.runs import FAILURE, RESULTS, run_of, whole_run
+from xla_core.errors import InvalidArgumentError
 
 
 def test_verdicts() -> None:
@@ -170,8 +173,8 @@ def test_levels_are_scored(capsys: pytest.CaptureFixture[str]) -> None:
 
 LONG = "".join(
     [
-        "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n",
-        *(f"  y{n} = f32[4] {'cosine' if n == 7 else 'negate'}(x)\n" for n in range(60)),
+        "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n  z = f32[4] parameter(1)\n",
+        *(f"  y{n} = f32[4] {'cosine' if n == 7 else 'negate'}({'x' if n < 30 else 'z'})\n" for n in range(60)),
         f"  ROOT t = ({', '.join(['f32[4]'] * 60)}) tuple({', '.join(f'y{n}' for n in range(60))})\n}}\n",
     ]
 )
@@ -181,7 +184,7 @@ def test_of_a_long_program_the_part_with_the_wrong_result_is_shown(capsys: pytes
     failure = FAILURE | {"module": LONG, "result": 7}
     wrong = Result("test_ops.py::test_op[cos-f32]", State.FAIL, failure=failure)
     out = shown(run_of(wrong), capsys)
-    assert "HLO of this result, 6 lines of 66:" in out
+    assert "HLO of this result, 6 lines of 67:" in out
     assert "cosine(" in out
     assert "negate(" not in out
     whole = "\n".join(lines_of(run_of(), wrong))
@@ -211,3 +214,18 @@ def test_numbered_files_are_named_by_the_first_and_the_last() -> None:
     (told,) = [line for line in lines if line.startswith("data:")]
     listed = "module.hlo, argument_0.npy to argument_11.npy, result_0.npy, result_1.npy, expected_0.npy"
     assert told == f"data: {Path('out/failures/f')} ({listed})"
+
+
+def test_a_part_of_a_name_explains_the_only_wrong_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = Result("test_ops.py::test_op[exp-f32-size.9]", State.FAIL, message="exp is wrong")
+    run = run_of(Result("test_ops.py::test_op[exp-f32-size.8]", State.PASS), wrong)
+    (tmp_path / "report.json").write_text(json.dumps(to_json(run)))
+    explain(Console(), tmp_path, "exp-f32")
+    out = capsys.readouterr().out
+    assert out.startswith("FAIL test_ops.py::test_op[exp-f32-size.9]")
+    assert "exp is wrong" in out
+
+    right = run_of(*(dataclasses.replace(result, state=State.PASS) for result in run.results))
+    (tmp_path / "report.json").write_text(json.dumps(to_json(right)))
+    with pytest.raises(InvalidArgumentError, match=r"matches 2 tests: .*size\.8.*size\.9"):
+        explain(Console(), tmp_path, "exp-f32")
