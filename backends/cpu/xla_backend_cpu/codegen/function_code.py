@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
-from xla_backend_cpu.calling_convention import ContextField, Status
+from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ContextField, Status
 from xla_core.analysis import AllocationKind, BufferSlice
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, Value
+from xla_core.hlo import Environment
+
+_FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
 
 
 class FunctionCode:
@@ -57,6 +61,27 @@ class FunctionCode:
         failed.lines.append(f"ret {status}")
         b.block = after
 
+    def call(self, symbol: str, host_calls: range) -> None:
+        """Calls a function that makes the host calls of these numbers, and returns its status unless it is OK."""
+        b = self.builder
+        if host_calls:
+            site = b.function.add_block("site")
+            b.branch(site)
+            b.block = site
+            self.sites.append((host_calls, site))
+        self.check(b.call(symbol, "i32", [self.allocations]))
+
+    def return_to_host(self, number: int, places: Sequence[BufferSlice]) -> None:
+        """Returns to the host for its call of this number, with buffers, and goes on here afterwards."""
+        b = self.builder
+        for position, place in enumerate(places, CONTEXT_WORDS // 2):
+            b.store(self.address(place), b.gep("ptr", self.base(0), b.int_(position)), align=8)
+        b.store(b.int_(number + 1, "i32"), self.context(ContextField.HOST_CALL), align=4)
+        b.ret(b.int_(Status.HOST_CALL, "i32"))
+        b.block = b.function.add_block("called")
+        self.sites.append((range(number, number + 1), b.block))
+        b.store(b.int_(0, "i32"), self.context(ContextField.HOST_CALL), align=4)
+
     # -- the run's context -------------------------------------------------------------------------------------------
 
     def context(self, field: ContextField) -> Value:
@@ -78,6 +103,18 @@ class FunctionCode:
         b = self.builder
         value = b.load("i32", self.context(field), align=4)
         b.store(value, self.address(place), align=4)
+
+    def take_random_state(self, step: int, place: BufferSlice) -> None:
+        """Copies the executable's random state to a buffer, then adds `step` to it. Its high word is always 0.
+
+        The state starts with the same number in every process. (XLA: xla/service/cpu/ir_emitter.cc.)
+        """
+        b = self.builder
+        state = b.module.add_global("random_state", f"internal global i64 {_FIRST_RANDOM_STATE}, align 8")
+        low = b.emit("i64", f"atomicrmw add ptr {state}, i64 {step} monotonic, align 8")
+        address = self.address(place)
+        b.store(low, address, align=8)
+        b.store(b.int_(0), b.gep("i64", address, b.int_(1)), align=8)
 
     # -- addresses ---------------------------------------------------------------------------------------------------
 

@@ -12,11 +12,12 @@ buffers, so an interrupted function can jump to the place where it was.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
 
-from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ENTRY, ContextField, Status
+from xla_backend_cpu.calling_convention import ENTRY, ContextField, Status
 from xla_backend_cpu.codegen.function_code import FunctionCode
 from xla_backend_cpu.codegen.native_kernels import NativeKernels, is_small
 from xla_backend_cpu.codegen.plain_writes import fill, filled_byte, is_copy, move
@@ -24,7 +25,7 @@ from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, known_trip_count
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
-from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
+from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
 HOST_OPCODES = frozenset(
     op.opcode
@@ -54,7 +55,6 @@ LLVM's time for the stores of their arguments grows with the square of their num
 _COLLECTIVE_NANOSECONDS = 20_000.0  # on each of the devices that meet
 _ITERATION_NANOSECONDS = 50.0  # of a loop, besides its kernels
 _LONGEST_ITERATION = 1e6  # nanoseconds to count; more than a caller gives a loop, and far from the range of the word
-_FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
 
 
 class ModuleEmitter:
@@ -226,7 +226,7 @@ class ModuleEmitter:
             case Opcode.PARTITION_ID:
                 code.store_word(ContextField.PARTITION, self.assignment.slice(instruction))
             case Opcode.RNG_GET_AND_UPDATE_STATE:
-                self._random_state(code, instruction)
+                code.take_random_state(instruction.attribute("delta"), self.assignment.slice(instruction))
             case _ if self._interrupts(instruction):
                 self._host_call(code, instruction)
             case _:
@@ -240,13 +240,7 @@ class ModuleEmitter:
 
     def _call(self, code: FunctionCode, symbol: str, first: int) -> None:
         """Calls a function. If it makes host calls, it was just emitted, and its calls are those from `first` on."""
-        b = code.builder
-        if len(self.host_calls) > first:
-            site = b.function.add_block("site")
-            b.branch(site)
-            b.block = site
-            code.sites.append((range(first, len(self.host_calls)), site))
-        code.check(b.call(symbol, "i32", [code.allocations]))
+        code.call(symbol, range(first, len(self.host_calls)))
 
     def _outermost_loop(self, code: FunctionCode, loop: HloInstruction) -> None:
         """Calls a function of the loop alone, in which LLVM keeps small values in registers."""
@@ -314,41 +308,16 @@ class ModuleEmitter:
             b.branch(done)
         b.block = done
 
-    # -- random numbers ----------------------------------------------------------------------------------------------
-
-    def _random_state(self, code: FunctionCode, instruction: HloInstruction) -> None:
-        """Copies the executable's random state to the result, then adds `delta` to it. Its high word is always 0.
-
-        The state starts with the same number in every process. (XLA: xla/service/cpu/ir_emitter.cc.)
-        """
-        b = code.builder
-        state = b.module.add_global("random_state", f"internal global i64 {_FIRST_RANDOM_STATE}, align 8")
-        step = instruction.attribute("delta")
-        low = b.emit("i64", f"atomicrmw add ptr {state}, i64 {step} monotonic, align 8")
-        place = code.address(self.assignment.slice(instruction))
-        b.store(low, place, align=8)
-        b.store(b.int_(0), b.gep("i64", place, b.int_(1)), align=8)
-
     # -- host calls --------------------------------------------------------------------------------------------------
 
     def _host_call(self, code: FunctionCode, instruction: HloInstruction) -> None:
-        b = code.builder
         assert instruction.parent is not None
         number = len(self.host_calls)
         self.host_calls.append((instruction.parent.name, instruction.name))
         self.nanoseconds += _COLLECTIVE_NANOSECONDS if Trait.COLLECTIVE in instruction.op.traits else math.inf
-        position = CONTEXT_WORDS // 2
-        for value in (*instruction.operands, instruction):
-            for shape, place in zip(value.shape.leaves(), self.assignment.leaf_slices(value), strict=True):
-                if shape.is_array:
-                    target = b.gep("ptr", code.base(0), b.int_(position))
-                    b.store(code.address(place), target, align=8)
-                    position += 1
-        b.store(b.int_(number + 1, "i32"), code.context(ContextField.HOST_CALL), align=4)
-        b.ret(b.int_(Status.HOST_CALL, "i32"))
-        b.block = b.function.add_block("called")
-        code.sites.append((range(number, number + 1), b.block))
-        b.store(b.int_(0, "i32"), code.context(ContextField.HOST_CALL), align=4)
+        values = (*instruction.operands, instruction)
+        leaves = [zip(v.shape.leaves(), self.assignment.leaf_slices(v), strict=True) for v in values]
+        code.return_to_host(number, [place for shape, place in itertools.chain(*leaves) if shape.is_array])
 
     # -- kernels -----------------------------------------------------------------------------------------------------
 

@@ -40,9 +40,8 @@ _PASSES = ("sroa", "instruction_combine", "simplify_cfg")
 """The passes on the IR of such kernels. All of the level's take four times as long, and make few kernels faster."""
 
 _PATIENCE = 20
-"""A kernel that has run for so many times its first compilation is compiled again. That takes four times as long as the
-first one and makes kernels up to twice as fast, but most have no long time left.
-"""
+"""A kernel is compiled again when it has run this many times as long as its first compilation took. The second
+compilation takes four times as long and makes kernels up to twice as fast, but few of them run much longer."""
 
 _WAVES = 8
 """The most parts of a launch for each core: the cores end at about the same time, and change to optimized code soon."""
