@@ -16,6 +16,7 @@ from xla_conformance.runner.groups import Groups
 from xla_conformance.runner.interruption import interruptible
 from xla_conformance.runner.limits import Limits
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
+from xla_conformance.runner.processors import processor_for
 from xla_conformance.runner.scratch import remove_abandoned
 
 _GRACE_SECONDS = 1.0  # after a limit, in which the worker writes its stacks
@@ -109,7 +110,9 @@ class Pool:
             tests=tuple(chosen) if len(chosen) <= _FEW else (),
             opens="later" if self._is_elsewhere else self.suite.opens,
         )
-        self._workers.append(WorkerProcess(suite, self._events, self._limits.test, self._limits.stage))
+        taken = [w.processor for w in self._workers]
+        processor = processor_for(self._count, taken) if suite.profile != "stress" else None
+        self._workers.append(WorkerProcess(suite, self._events, self._limits.test, self._limits.stage, processor))
 
     def _next_event(self, end: float) -> tuple[WorkerProcess | None, dict[str, Any]]:
         """Waits for the next event and returns it, or None if the total time is over. Ends workers that are overdue."""

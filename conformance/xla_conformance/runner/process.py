@@ -86,10 +86,13 @@ class WorkerProcess:
         queue: the tests that it gets next, which share a program.
         begun: the test that it said it began, because it could not write that.
         opens: what it opens first, see Suite.
+        processor: the processor that it keeps to in some tests; None for all.
         is_joint: whether the test that it runs also runs the program of the queue.
     """
 
-    def __init__(self, suite: Suite, events: Events, test_seconds: float, stage_seconds: float) -> None:
+    def __init__(
+        self, suite: Suite, events: Events, test_seconds: float, stage_seconds: float, processor: int | None = None
+    ) -> None:
         self._scratch = Scratch()
         self._folder = self._scratch.folder
         self._log = self._folder / "log"
@@ -102,6 +105,7 @@ class WorkerProcess:
         self.is_joint = False
         self.opens = suite.opens
         self.refusal: dict[str, Any] | None = None
+        self.processor = processor
         self.limit = stage_seconds
         self._stage_seconds, self._test_seconds = stage_seconds, test_seconds
         commands, self._commands = os.pipe()
@@ -137,6 +141,7 @@ class WorkerProcess:
             *(f"--xla-commands={commands}", f"--xla-events={events}", f"--xla-scratch={self._folder}"),
             *(f"--xla-test-seconds={self._test_seconds}", f"--xla-stage-seconds={self._stage_seconds}"),
             *(f"--xla-open={suite.opens}", f"--xla-artifacts={suite.artifacts or ''}"),
+            *((f"--xla-processor={self.processor}",) if self.processor is not None else ()),
             *(f"--xla-test={test}" for test in suite.tests),
             *(f"--xla-set={setting}" for setting in suite.settings),
             f"--basetemp={self._folder / 'tmp'}",

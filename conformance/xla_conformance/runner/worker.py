@@ -35,6 +35,7 @@ from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, lacks_room, save_failure
 from xla_conformance.runner.process import folder_name, stage_limit
+from xla_conformance.runner.processors import Processors
 from xla_core import parse
 from xla_core.errors import XlaError
 from xla_core.hlo import OPS, Opcode, Trait
@@ -53,6 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--xla-open", choices=("device", "later", "nothing", "evaluator"), default="device", help="what to open first"
     )
+    group.addoption("--xla-processor", type=int, help="the processor that it keeps to in tests that check data alone")
     group.addoption("--xla-test-seconds", type=float, default=60.0)
     group.addoption("--xla-stage-seconds", type=float, default=120.0)
 
@@ -90,6 +92,7 @@ class _Worker:
         self._program, self.test = LastProgram(scratch), LastTest(scratch)
         faulthandler.enable(self._stacks)
         end_with_parent()
+        self._processors = Processors(config.getoption("xla_processor"))
         self._client: ClaimingClient | None = None
         self._answered = False
         self._entry: dict[str, Any] = {}
@@ -218,6 +221,7 @@ class _Worker:
         if item is None:
             self._end(id, state=State.FAIL.value, message="another worker collected this test and this one did not")
             return
+        self._processors.enter(item.path.name)
         if not self.test.begin(id):
             self.send("begun", id=id)
         self._entry = {"state": State.PASS.value, "seconds": 0.0, "message": "", "details": "", "failure": {}}
