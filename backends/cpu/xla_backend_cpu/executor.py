@@ -21,8 +21,12 @@ _HUGE_PAGES: int | None = getattr(mmap, "MADV_HUGEPAGE", None)  # Linux has it
 _DLPACK_CPU = 1
 
 
+@functools.cache
 def worker_threads() -> int:
-    """The number of processors that the process's affinity mask allows."""
+    """The number of processors that the affinity mask allows at the first call, as a rule when a device is opened.
+
+    A thread that changes its mask later compiles for as many as before.
+    """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

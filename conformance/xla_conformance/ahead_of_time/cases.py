@@ -14,7 +14,7 @@ from xla_conformance.bits import require_bits
 from xla_conformance.chosen import may_be_chosen
 from xla_conformance.expressions import compile_expression
 from xla_conformance.ops import OpCase, generate
-from xla_conformance.ops.comparison import check
+from xla_conformance.ops.comparison import check, sentence_of
 from xla_conformance.ops.names import words_of_cases
 from xla_conformance.plugin import PROFILES
 from xla_conformance.programs import PROGRAMS, Program
@@ -115,7 +115,7 @@ def _of_op(case: OpCase) -> Case:
 
 
 def _check_op(case: OpCase, results: Sequence[np.ndarray], module: HloModule, arguments: Sequence[np.ndarray]) -> None:
-    what = f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:"
+    what = f"{sentence_of(case.opcode, case.element_type, case.rule)}:"
     check(what, results, case.expected(), module=module, arguments=arguments)
 
 

@@ -27,7 +27,7 @@ from xla_conformance.failures import Failure, snapshot
 from xla_conformance.wording import wrong_of
 from xla_core import evaluate
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import ElementType, HloModule, OpDef, Trait, ulp_distance
+from xla_core.hlo import ElementType, HloModule, Opcode, OpDef, Trait, ulp_distance
 
 Kind = Literal["bits", "exact", "equal", "ulp", "sum", "scaled"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -217,6 +217,11 @@ def within(wide: np.ndarray, rule: Rule, element_type: ElementType, size: np.nda
     free = None if format_of(part).has_nan else np.isnan(exact)
     zero_signs = rule.kind == "ulp" and not element_type.is_complex
     return Expected(value, exact, margin, zero_signs=zero_signs, free=free)
+
+
+def sentence_of(opcode: Opcode, element_type: ElementType, rule: Rule) -> str:
+    """The sentence of a failure of `check`: what the results of an op must be."""
+    return f"{opcode} of {element_type} must be the reference evaluator's result by the rule {rule}"
 
 
 def check(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_conformance.claims import NotSupported
 from xla_conformance.failures import Failure
-from xla_conformance.ops.comparison import check
+from xla_conformance.ops.comparison import check, sentence_of
 from xla_conformance.ops.contexts import Context, place
 from xla_conformance.ops.drawn import DrawnCase
 from xla_conformance.ops.executions import before_for, device_for, run
@@ -50,8 +50,7 @@ def _require_right(client: Client, target: TargetConfig, group: Sequence[DrawnCa
         case, expected = drawn.case, drawn.case.expected()
         mine, results = results[: len(expected)], results[len(expected) :]
         check(
-            f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}, "
-            f"here {drawn.name}:",
+            f"{sentence_of(case.opcode, case.element_type, case.rule)}, here {drawn.name}:",
             mine,
             expected,
             module=whole.module,

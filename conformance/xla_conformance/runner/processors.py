@@ -2,7 +2,7 @@
 
 The threads of a worker mostly wait for each other then. One that wakes up another one on its own processor does that
 sooner than one that moves it to a processor where the other worker runs. Tests of streams, events, memory and threads
-use all processors.
+use all processors, and so does the opening of the device, where backends count them.
 """
 
 from __future__ import annotations

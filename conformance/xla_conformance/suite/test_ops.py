@@ -13,7 +13,7 @@ from xla_conformance.chosen import may_be_chosen, passes_of
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase, generate
-from xla_conformance.ops.comparison import check
+from xla_conformance.ops.comparison import check, sentence_of
 from xla_conformance.ops.contexts import Context, Placed, context_for, place, thorough_context_for
 from xla_conformance.ops.executions import before_for, device_for, run
 from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
@@ -94,7 +94,7 @@ def test_op(
 
     def compared(results: list[np.ndarray], placed: Placed) -> float:
         return check(
-            f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
+            f"{sentence_of(case.opcode, case.element_type, case.rule)}:",
             results,
             expected,
             module=placed.module,

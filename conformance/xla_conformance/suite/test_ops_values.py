@@ -9,7 +9,7 @@ import pytest
 
 from xla_conformance.chosen import may_be_chosen, passes_of
 from xla_conformance.claims import held_types, not_supported
-from xla_conformance.ops.comparison import check
+from xla_conformance.ops.comparison import check, sentence_of
 from xla_conformance.ops.contexts import place
 from xla_conformance.ops.elementwise import ValueCase, value_cases
 from xla_conformance.ops.executions import before_for, device_for, run
@@ -54,7 +54,7 @@ def test_values(
     all_results = run(client, executions, device=device_for(client, case.name), before=before_for(case.name))
     for arguments, placed, results in zip(runs, executions, all_results, strict=True):
         ulp = check(
-            f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
+            f"{sentence_of(case.opcode, case.element_type, case.rule)}:",
             results,
             case.expected(arguments),
             module=placed.module,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from xla_backend_cpu.executor import CpuExecutor
+from xla_backend_cpu.executor import CpuExecutor, worker_threads
 
 
 def test_the_device_runs_out_at_the_hosts_memory() -> None:
@@ -20,6 +22,19 @@ def test_the_device_runs_out_at_the_hosts_memory() -> None:
     again = executor.allocate(3 * size)
     assert again is not None
     executor.deallocate(again)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity masks")
+def test_a_thread_that_keeps_to_one_processor_compiles_for_those_of_the_device() -> None:
+    """`xla conform` binds its workers in tests of ops, which must run the code of several threads all the same."""
+
+    def in_thread() -> int:
+        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+        return worker_threads()
+
+    cores = CpuExecutor(0).description.core_count
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(in_thread).result() == cores
 
 
 def test_a_size_that_no_host_has() -> None:

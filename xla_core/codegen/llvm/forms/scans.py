@@ -80,9 +80,8 @@ def _kernel(body: KernelBody) -> _RowScan | None:
     (section,), place = parts, scanned.rows.place_variable
     if section.update is not None or section.shape.num_elements != scan.shape.num_elements:
         return None
-    if (
-        section.shape.minor_to_major() != scan.shape.minor_to_major()
-    ):  # elements of a row are found by their positions in memory
+    # Elements of a row are found by their positions in memory.
+    if section.shape.minor_to_major() != scan.shape.minor_to_major():
         return None
     index = section.index(scanned.rows.position(section.shape, IndexExpr.of(place)))
     after = FusionAccesses([*body.bound, scan], one_loop)
