@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_a_failure_is_found_again_and_explained(
 ) -> None:
     backend = put_backend("negating", WRONG_NEGATE)
     words = ["conform", "--backend", backend, "--report", str(tmp_path / "report")]
-    assert main([*words, "-k", "test_op[negate-f32 or test_op[abs-f32"]) == 1
+    assert main([*words, "-k", "test_op[negate-f or test_op[abs-f32"]) == 1
     first = capfd.readouterr().out
     before = json.loads((tmp_path / "report" / "report.json").read_text())
     wrong = [r for r in before["results"] if r["state"] == "FAIL"]
@@ -121,11 +122,11 @@ def test_a_failure_is_found_again_and_explained(
         "argument_0.npy",
     ):
         assert part in told
-    assert "\n  runs_as: broadcast f32, " in told
+    assert re.search(r"\n  runs_as: .*negate f", told)
     assert main([*words, "--explain", "no such test"]) == 2
     assert "has no test 'no such test'" in capfd.readouterr().err
-    count = sum("negate-f32" in r["id"] for r in again["results"])
-    assert main([*words, "--explain", "negate-f32"]) == 2
+    count = sum("test_op[negate-f" in r["id"] for r in again["results"])
+    assert main([*words, "--explain", "test_op[negate-f"]) == 2
     assert f"matches {count} tests, of which {len(wrong)} are wrong" in capfd.readouterr().err
 
     for named in (wrong[0]["id"], wrong[0]["id"].partition("::")[2]):  # a failure is printed with its name alone
