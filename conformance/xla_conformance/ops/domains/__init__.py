@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from xla_conformance.ops.domains import (
-    contraction,
     control_flow,
     conversion,
     convolution,
+    dot,
     elementwise,
     hollow,
     indexing,
@@ -14,18 +14,20 @@ from xla_conformance.ops.domains import (
     matrices,
     movement,
     packed,
+    ragged_dot,
     random,
     reduction,
+    scaled_dot,
     sorting,
     structure,
     window,
 )
 
 __all__ = [
-    "contraction",
     "control_flow",
     "conversion",
     "convolution",
+    "dot",
     "elementwise",
     "hollow",
     "indexing",
@@ -33,8 +35,10 @@ __all__ = [
     "matrices",
     "movement",
     "packed",
+    "ragged_dot",
     "random",
     "reduction",
+    "scaled_dot",
     "sorting",
     "structure",
     "window",
