@@ -85,13 +85,15 @@ def check_results(
     right, drawn = True, 0
     for index, (have, want) in enumerate(zip(actual, expected, strict=True)):
         place = places[index] if places else str(index)
+        element_type = ElementType.from_numpy(want.dtype)
         try:
-            difference = compare_arrays(have, want, tolerance_for(ElementType.from_numpy(want.dtype), exact[index]))
+            difference = compare_arrays(have, want, tolerance_for(element_type, exact[index]))
         except InvalidArgumentError as error:
             table.add_row(place, "", "", f"[red]{error.message}")
             right = False
             continue
-        figures = (place, f"{difference.max_absolute:.3g}", f"{difference.max_ulp:.3g}")
+        ulp = f"{difference.max_ulp:.3g}" if element_type.is_floating or element_type.is_complex else ""
+        figures = (place, f"{difference.max_absolute:.3g}", ulp)
         if difference.equal:
             table.add_row(*figures, "[green]right")
         elif index in vectors and _are_equal_up_to_signs(have, want):

@@ -377,6 +377,13 @@ def test_signs_of_eigenvectors_are_free(
     assert "agrees with the reference evaluator" in result.out
 
 
+def test_ulp_are_told_of_floats_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = [np.arange(2).astype(kind) for kind in (np.int32, np.bool_, np.float32, np.complex64)]
+    assert check_results(Console(), wanted, wanted)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:5]]
+    assert rows == [["0", "0", "right"], ["1", "0", "right"], ["2", "0", "0", "right"], ["3", "0", "0", "right"]]
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
 def test_only_signs_of_whole_vectors_are_free(kind: type, capsys: pytest.CaptureFixture[str]) -> None:
     def is_right(actual: np.ndarray, vectors: tuple[int, ...]) -> bool:
