@@ -57,7 +57,10 @@ class TestRun:
             _require_files(self.stablehlo_tests)
         waivers = read_waivers(self.waivers) if self.waivers is not None else []
         folder = made_folder(out, report, self.backend)
-        before = read_document(earlier) if earlier is not None else _last(last_folder(report, self.backend))
+        wanted = report is not None
+        before = read_document(earlier) if earlier is not None else None
+        if before is None and (wanted or self.last_failed):  # it is large
+            before = _last(last_folder(report, self.backend))
         expression, only = self._chosen(before)
         shutil.rmtree(folder / "failures", ignore_errors=True)
         if self._has_rounds:
@@ -73,7 +76,6 @@ class TestRun:
         version = run.environment.get("backend_version", "")
         out.print(f"[bold]{run.backend}[/] {version}, profile {run.profile}, seed {run.seed}".replace(" ,", ","))
         print_report(out, run, folder, next_steps(run))
-        wanted = report is not None
         shown = before if wanted or earlier is not None else None
         write_and_name(out, run, folder, self.backend, shown, wanted=wanted)
         if not is_right(run):

@@ -61,6 +61,19 @@ class Score:
         return f"{self.level}: {count}{self.claimed:.0f} % claimed; next: {self.next}"
 
 
+@dataclasses.dataclass(frozen=True)
+class _TestedOp:
+    """How an op does in its tests.
+
+    Attributes:
+        works: whether it works in some type, and is wrong in none.
+        types: whether it works in each element type of its tests.
+    """
+
+    works: bool
+    types: dict[str, bool]
+
+
 def scores(run: Run) -> list[Score]:
     """Returns the score of each level, from the lowest. StableHLO's files have no levels."""
     if any(r.group == STABLEHLO_GROUP for r in run.results):
@@ -80,7 +93,7 @@ def scores(run: Run) -> list[Score]:
                 level=level.name,
                 what=level.what,
                 reached=not missing,
-                ops_working=sum(_works(by_op[op]) for op in ops),
+                ops_working=sum(by_op[op].works for op in ops),
                 ops=len(ops),
                 types=_types_of_all([by_op[op] for op in ops]),
                 claimed=round(100 * claimed / len(tests), 1) if tests else 0.0,
@@ -100,19 +113,19 @@ def conforms(run: Run) -> str:
     return next((s.level for s in reversed(scores(run)) if s.reached), "")
 
 
-def _by_op(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """The results of each op that has a test, in the order of the op table."""
+def _by_op(results: Sequence[Result]) -> dict[str, _TestedOp]:
+    """How each op does that has a test, in the order of the op table."""
     found: dict[str, list[Result]] = {}
     for result in results:
         opcode = result.properties.get("opcode")
         if opcode in OPS:
             found.setdefault(str(opcode), []).append(result)
-    return {op: found[op] for op in map(str, OPS) if op in found}
+    return {op: _tested(found[op]) for op in map(str, OPS) if op in found}
 
 
-def _works(results: Sequence[Result]) -> bool:
-    """Whether an op works in some type, and is wrong in none."""
-    return all(r.state in _GOOD for r in results) and any(_by_type(results).values())
+def _tested(results: Sequence[Result]) -> _TestedOp:
+    types = _by_type(results)
+    return _TestedOp(all(r.state in _GOOD for r in results) and any(types.values()), types)
 
 
 def _by_type(results: Sequence[Result]) -> dict[str, bool]:
@@ -133,16 +146,16 @@ def _by_type(results: Sequence[Result]) -> dict[str, bool]:
     }
 
 
-def _types_of_all(ops: Sequence[Sequence[Result]]) -> tuple[str, ...]:
+def _types_of_all(ops: Sequence[_TestedOp]) -> tuple[str, ...]:
     """The element types in which each of the ops works that has tests in the type."""
     works: dict[str, bool] = {}
-    for results in ops:
-        for kind, good in _by_type(results).items():
+    for op in ops:
+        for kind, good in op.types.items():
             works[kind] = works.get(kind, True) and good
     return tuple(str(t) for t in ElementType if works.get(str(t)))
 
 
-def _missing(level: Level, run: Run, by_op: dict[str, list[Result]]) -> list[str]:
+def _missing(level: Level, run: Run, by_op: dict[str, _TestedOp]) -> list[str]:
     """The requirements of this level alone that the device lacks, most important first."""
     wrong = [r for r in run.wrong if r.group in level.groups or r.properties.get("opcode") in level.ops]
     missing = [f"mend `{r.name}`" for r in wrong]
@@ -154,12 +167,12 @@ def _missing(level: Level, run: Run, by_op: dict[str, list[Result]]) -> list[str
         if not results or 100 * passed < least * len(results):
             first = next((r.name for r in results if r.state is not State.PASS), "run them")
             missing.append(f"{group}, where {passed} of {len(results)} tests pass and {least} % must: `{first}`")
-    working = sum(map(_works, by_op.values()))
+    working = sum(op.works for op in by_op.values())
     if working < level.any_ops:
         missing.append(f"an op that works, for example `{next(iter(by_op), 'add')}`")
     if level.ops:
         tested = [op for op in by_op if op in level.ops]
-        missing += [f"`{op}`" for op in tested if not _works(by_op[op])]
+        missing += [f"`{op}`" for op in tested if not by_op[op].works]
         if not tested:
             missing.append("its ops, of which none was tested")
     return missing

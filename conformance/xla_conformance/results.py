@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import importlib.resources
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -149,7 +150,7 @@ class Result:
     details: str = ""
     failure: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    @property
+    @functools.cached_property  # reports ask for it dozens of times
     def group(self) -> str:
         """The group: "ops" for "test_ops.py::test_op[add-f32]"."""
         return group_of(_file_of(self.id))
