@@ -32,5 +32,22 @@ def test_composed_programs_have_what_executables_may_have() -> None:
     assert max(leaf.byte_size for module in modules for leaf in module.result_shape.leaves()) > 1 << 18
 
 
+def test_composed_programs_have_each_kind_of_control_flow() -> None:
+    """Also in a called computation, with a branch's index beyond the branches, and with arrays that are exchanged."""
+    kinds = set()
+    for module in (program.module for program in COMPOSED):
+        for computation in module.computations:
+            for i in computation.instructions:
+                if i.opcode in ("while", "conditional"):
+                    is_clamped = any(o.opcode == "clamp" for o in computation.instructions)
+                    parts = len(i.shape.tuple_shapes) if i.shape.is_tuple else 1
+                    kinds.add((i.opcode, computation is module.entry, is_clamped, parts))
+    for flow, sizes in (("while", {3, 5}), ("conditional", {1, 2})):
+        found = [kind for kind in kinds if kind[0] == flow]
+        assert {in_entry for _, in_entry, _, _ in found} == {True, False}
+        assert {is_clamped for _, _, is_clamped, _ in found} == {True, False}
+        assert {parts for *_, parts in found} == sizes
+
+
 def test_programs_have_names_of_their_own() -> None:
     assert len({program.name for program in FAMILY}) == len(FAMILY)
