@@ -13,16 +13,31 @@ import numpy as np
 from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_core.hlo import ElementType
 
+ROWS = "rows"
+"""The name of all arrangements at once, of rows by turns."""
+
 Arrange = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 """Makes an array of one dimension from another one, which has an element or more."""
 
 
 def arranged(name: str, values: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Returns an array of the same shape and type, with the values arranged as `ARRANGEMENTS` says."""
+    """Returns an array of the same shape and type, with the values arranged as `ARRANGEMENTS` says.
+
+    With `ROWS`, its rows along one of the dimensions are arranged in different ways, by turns.
+    """
     if not values.size:
         return values
-    made = ARRANGEMENTS[name](values.reshape(-1), random)
-    return np.ascontiguousarray(made.astype(values.dtype, copy=False)).reshape(values.shape)
+    if name != ROWS:
+        made = ARRANGEMENTS[name](values.reshape(-1), random)
+        return np.ascontiguousarray(made.astype(values.dtype, copy=False)).reshape(values.shape)
+    axis = int(random.integers(values.ndim)) if values.ndim else 0
+    made = np.array(values)
+    rows = np.moveaxis(np.atleast_1d(made), axis, -1)
+    flat = rows.reshape(-1, rows.shape[-1])
+    for number, at in enumerate(random.permutation(len(ARRANGEMENTS))[: len(flat)]):
+        part = flat[number :: len(ARRANGEMENTS)]
+        flat[number :: len(ARRANGEMENTS)] = arranged(list(ARRANGEMENTS)[at], part, random)
+    return np.ascontiguousarray(np.moveaxis(flat.reshape(rows.shape), -1, axis)).reshape(values.shape)
 
 
 def _equal(values: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from xla_conformance.bits import split_parts
 from xla_conformance.ops import domains as _domains
+from xla_conformance.ops.arranged import ARRANGEMENTS, ROWS
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import Expected, Rule, expected_results
 from xla_conformance.ops.domain import DOMAINS, Domain
@@ -33,7 +34,7 @@ assert _domains is not None  # importing it fills DOMAINS
 class OpCase:
     """A test case: an op in one element type. `build` makes its program, in that type or in a wider one.
 
-    The wider one is for expected results of more precision.
+    The wider one is for expected results of more precision. `arrangement` says how the arguments' values are arranged.
     """
 
     opcode: Opcode
@@ -42,6 +43,7 @@ class OpCase:
     build: Callable[[ElementType], Program]
     rule: Rule
     seed: int = 0
+    arrangement: str = ""
 
     @property
     def name(self) -> str:
@@ -53,10 +55,18 @@ class OpCase:
     @property
     def program(self) -> Program:
         """The program, which is kept for its next use: it must not be changed."""
-        return _program(self)
+        return _program(self.build, self.element_type)
 
     def arguments(self) -> list[np.ndarray]:
         return [a.copy() for a in _arguments(self)]  # a device's writes to them affect no other use
+
+    def rearranged(self) -> OpCase | None:
+        """Returns the case with its values in another arrangement; None if no argument may have them anywhere."""
+        if not may_be_arranged(self.rule, self.element_type) or not any(self.program.free()):
+            return None
+        others = [name for name in (ROWS, *ARRANGEMENTS) if name != self.arrangement]
+        number = zlib.crc32(f"{self.name} {self.seed}".encode()) % (2 * len(others))
+        return dataclasses.replace(self, arrangement=others[max(number - len(others), 0)])  # rows, or each one
 
     @property
     def has_denormal_products(self) -> bool:
@@ -88,12 +98,20 @@ class OpCase:
 @functools.lru_cache(32)
 def _arguments(case: OpCase) -> list[np.ndarray]:
     random = np.random.default_rng([case.seed, zlib.crc32(case.name.encode())])
-    return case.program.arguments(random)
+    return case.program.arguments(random, case.arrangement)
 
 
 @functools.lru_cache(32)
-def _program(case: OpCase) -> Program:
-    return case.build(case.element_type)
+def _program(build: Callable[[ElementType], Program], element_type: ElementType) -> Program:
+    return build(element_type)
+
+
+def may_be_arranged(rule: Rule, element: ElementType) -> bool:
+    """Whether the results of a rule are defined for every arrangement of values.
+
+    They aren't where errors are relative to the largest element, nor for functions of complex zeros.
+    """
+    return rule.is_exact or (rule.kind == "ulp" and not element.is_complex)
 
 
 def _has_denormals(values: np.ndarray) -> bool:

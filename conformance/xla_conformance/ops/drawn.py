@@ -18,17 +18,17 @@ from typing import Literal as OneOf
 
 import numpy as np
 
-from xla_conformance.ops.arranged import ARRANGEMENTS
-from xla_conformance.ops.cases import OpCase
+from xla_conformance.ops.arranged import ARRANGEMENTS, ROWS
+from xla_conformance.ops.cases import OpCase, may_be_arranged
 from xla_conformance.ops.choices import Choice, Group, members
-from xla_conformance.ops.comparison import Rule, rule_for
+from xla_conformance.ops.comparison import rule_for
 from xla_conformance.ops.contexts import Context
 from xla_conformance.ops.domain import DOMAINS, USUAL, Domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
-from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, Trait
+from xla_core.hlo import OPS, HloInstruction, Opcode, Trait
 
 _Value = TypeVar("_Value")
 
@@ -128,27 +128,13 @@ def _drawn_case(domain: Domain, number: int, seed: int, random: np.random.Genera
         if _elements(domain.program(choice, choice.type)) <= _LARGEST:
             break
     arrangement = ""
-    if _may_be_arranged(domain.rule(choice.type), choice.type) and random.integers(4):
-        arrangement = _one(list(ARRANGEMENTS), random)
+    if may_be_arranged(domain.rule(choice.type), choice.type) and random.integers(4):
+        arrangement = _one((*ARRANGEMENTS, ROWS, ROWS, ROWS), random)
     rest = Choice({axis: value for axis, value in choice.values.items() if axis != "type"})
     parts = (domain.variant, str(rest), arrangement.replace(" ", "_"), f"case.{number}")
-    build = functools.partial(_program, domain, choice, arrangement)
+    build = functools.partial(domain.program, choice)
     variant = "-".join(part for part in parts if part)
-    return OpCase(domain.opcode, variant, choice.type, build, domain.rule(choice.type), seed)
-
-
-def _may_be_arranged(rule: Rule, element: ElementType) -> bool:
-    """Whether the results of a rule are defined for every arrangement of values.
-
-    They aren't where errors are relative to the largest element, nor for functions of complex zeros.
-    """
-    return rule.is_exact or (rule.kind == "ulp" and not element.is_complex)
-
-
-def _program(domain: Domain, choice: Choice, arrangement: str, element_type: ElementType) -> Program:
-    program = domain.program(choice, element_type)
-    program.arrangement = arrangement
-    return program
+    return OpCase(domain.opcode, variant, choice.type, build, domain.rule(choice.type), seed, arrangement)
 
 
 def _drawn_choice(domain: Domain, random: np.random.Generator) -> Choice:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_conformance.claims import NotSupported
 from xla_conformance.failures import Failure
+from xla_conformance.ops.case_runs import cases_run, joined_runs, placed_runs
 from xla_conformance.ops.comparison import check, sentence_of
 from xla_conformance.ops.contexts import Context, place
 from xla_conformance.ops.drawn import DrawnCase
@@ -39,22 +40,30 @@ def require_group(client: Client, target: TargetConfig, group: Sequence[DrawnCas
 
 def _require_right(client: Client, target: TargetConfig, group: Sequence[DrawnCase], seed: int) -> None:
     context = group[0].context
-    parts = [place(d.case.program.module, d.inner_context, d.case.arguments(), layouts=target.layouts) for d in group]
-    whole = join(parts) if len(parts) > 1 else parts[0]
+    name = group[0].name
+    before = before_for(name)
+    cases = [cases_run(drawn.case, drawn.inner_context, before) for drawn in group]
+    parts = [placed_runs(runs, drawn.inner_context, target.layouts) for runs, drawn in zip(cases, group, strict=True)]
+    whole = join([runs[-1] for runs in parts]) if len(parts) > 1 else parts[0][-1]
     whole = place(
         whole.module, Context(layouts=context.layouts, level=context.level), whole.arguments, layouts=target.layouts
     )
-    name = group[0].name
-    (results,) = run(client, [whole], device=device_for(client, name), before=before_for(name))
-    for drawn in group:
-        case, expected = drawn.case, drawn.case.expected()
-        mine, results = results[: len(expected)], results[len(expected) :]
-        check(
-            f"{sentence_of(case.opcode, case.element_type, case.rule)}, here {drawn.name}:",
-            mine,
-            expected,
-            module=whole.module,
-            arguments=whole.arguments,
-            operands=case.operands,
-            seed=seed,
-        )
+    executions = joined_runs(whole, parts)
+    device = device_for(client, name)
+    results = run(client, executions, device=device, before="given" if len(executions) > 1 else before)
+    for number, (placed, made) in enumerate(zip(executions, results, strict=True), -len(executions)):
+        for drawn, runs in zip(group, cases, strict=True):
+            count = sum(1 for _ in runs[-1].program.module.result_shape.leaves())
+            mine, made = made[:count], made[count:]
+            if len(runs) < -number:
+                continue
+            case = runs[number]
+            check(
+                f"{sentence_of(case.opcode, case.element_type, case.rule)}, here {drawn.name}:",
+                mine,
+                case.expected(),
+                module=placed.module,
+                arguments=placed.arguments,
+                operands=case.operands,
+                seed=seed,
+            )

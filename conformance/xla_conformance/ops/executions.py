@@ -18,6 +18,7 @@ from xla_conformance.ops.contexts import Placed
 from xla_core import Buffer, Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import HloModule
 
+Before = OneOf["same", "other", "alike", "given"]
 _SMALL = 1 << 12  # elements of a program's arguments
 
 
@@ -37,7 +38,7 @@ def run(
     *,
     device: int = 0,
     deterministic: bool = True,
-    before: OneOf["same", "other", "alike"] = "same",
+    before: Before = "same",
     times: int = 0,
 ) -> list[list[np.ndarray]]:
     """Compiles a placed module, executes it several times for each execution, and returns the results.
@@ -51,7 +52,7 @@ def run(
         deterministic: whether two executions with the same arguments must give the same bits.
         before: the arguments of an earlier execution: the same ones, the same elements at other places of each array,
             or arrays that differ only after their beginning. A kernel that keeps data of its first launch is wrong in
-            the second one.
+            the second one. "given": there is none, as the executions differ.
         times: how many executions there are with the `same` arguments; 0 for as many as are cheap.
 
     Raises:
@@ -66,19 +67,22 @@ def run(
         device_assignment=((device,),) if device else None,
     )
     executable = client.compile(module, options)
-    if before == "same" or _has_promises(module):
+    if before == "given":
+        results = [_run_once(client, executable, placed, device) for placed in executions]
+    elif before == "same" or _has_promises(module):
         results = [_run_again(client, executable, placed, device, deterministic, times) for placed in executions]
     else:
         results = [_run_after(client, executable, placed, device, before) for placed in executions]
     with ExecutableBench(executable.executable, executable.devices[0]) as bench:
-        for placed, first in zip(executions, results, strict=True):
+        by_contract = list(zip(executions, results, strict=True))
+        for placed, first in by_contract[-1:] if before == "given" else by_contract:
             _run_by_contract(bench, placed, first if deterministic else None)
     return results
 
 
-def before_for(name: str) -> OneOf["same", "other", "alike"]:
+def before_for(name: str) -> Before:
     """Returns the kind of arguments with which the case of a name is executed first; mostly other ones."""
-    turns: tuple[OneOf["same", "other", "alike"], ...] = ("same", "other", "alike", "other")
+    turns: tuple[Before, ...] = ("same", "other", "alike", "other")
     return turns[(zlib.crc32(name.encode()) >> 8) % len(turns)]
 
 
@@ -108,17 +112,31 @@ def _is_large(placed: Placed) -> bool:
 
 
 def _run_after(
-    client: Client, executable: LoadedExecutable, placed: Placed, device: int, before: OneOf["other", "alike"]
+    client: Client, executable: LoadedExecutable, placed: Placed, device: int, before: Before
 ) -> list[np.ndarray]:
     """Executes a module with other arguments, whose memory it frees, and then with its own."""
-    buffers = [client.buffer_from_host(_moved(a, int(before == "alike")), device) for a in placed.arguments]
+    buffers = [client.buffer_from_host(a, device) for a in moved_arguments(placed, int(before == "alike"))]
     for buffer in [*executable.execute(buffers), *buffers]:
         buffer.block_until_ready()
         buffer.delete()
+    return _run_once(client, executable, placed, device)
+
+
+def _run_once(client: Client, executable: LoadedExecutable, placed: Placed, device: int) -> list[np.ndarray]:
     buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
     results = [np.array(r) for r in executable.execute(buffers)]
     _require_kept(buffers, placed)
     return results
+
+
+def moved_arguments(placed: Placed, kept: int = 0) -> list[np.ndarray]:
+    """Returns the arguments with their elements at other places, but for the first `kept` ones of each.
+
+    They stay where they are if an instruction promises something of them.
+    """
+    if _has_promises(placed.module):
+        return placed.arguments
+    return [_moved(array, kept) for array in placed.arguments]
 
 
 def _moved(array: np.ndarray, kept: int) -> np.ndarray:

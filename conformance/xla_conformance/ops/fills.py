@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xla_conformance.accuracy.real_functions.formats import format_of
-from xla_conformance.ops.values import magnitudes, moderate, patterns, special
+from xla_conformance.ops.values import magnitudes, moderate, most_special, patterns, special
 from xla_core.hlo import ElementType, Shape
 
 Fill = Callable[[Shape, np.random.Generator], np.ndarray]
@@ -190,11 +190,14 @@ def indices(low: int, high: int) -> Fill:
 
 
 def numbers(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """Makes an array of numbers of all magnitudes, without infinities and NaNs."""
-    values = magnitudes(shape.element_type, shape.num_elements, random).reshape(shape.dimensions)
+    """Makes an array of numbers of all magnitudes, without infinities and NaNs. A quarter of them are special ones."""
+    values = magnitudes(shape.element_type, shape.num_elements, random)
+    if not shape.element_type.is_complex:
+        places = random.random(values.size) < 0.25
+        values[places] = random.choice(most_special(shape.element_type), np.count_nonzero(places))
     if shape.element_type.is_floating:
         values = np.where(np.isfinite(values), values, shape.dtype.type(1))
-    return values
+    return values.reshape(shape.dimensions)
 
 
 def tied(fill: Fill) -> Fill:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal as OneOf
 
 import numpy as np
 import pytest
 
 from xla_conformance.claims import NotSupported
 from xla_conformance.failures import Failure
+from xla_conformance.ops.case_runs import joined_runs
 from xla_conformance.ops.cases import OpCase
 from xla_conformance.ops.contexts import Context, Placed
-from xla_conformance.ops.executions import device_number, run
+from xla_conformance.ops.executions import Before, device_number, run
 from xla_core import Client
 from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
@@ -57,18 +57,21 @@ class JointRuns:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._results: dict[str, tuple[Placed, list[np.ndarray]]] = {}
+        self._results: dict[str, list[tuple[Placed, list[np.ndarray]]]] = {}
         self._suspects: set[str] = set()
         self._failure: Exception | None = None
         self._module: HloModule | None = None
 
     def start(
         self,
-        members: Mapping[str, Callable[[], Placed | None]],
+        members: Mapping[str, Callable[[], Sequence[Placed] | None]],
         device: int,
-        before: OneOf["same", "other", "alike"] = "same",
+        before: Before = "same",
     ) -> None:
-        """Runs the cases of these names together. A case for which the function returns None is left out."""
+        """Runs the cases of these names together, each with its executions' arguments.
+
+        A case for which the function returns None is left out.
+        """
         self._results, self._suspects, self._failure, self._module = {}, set(), None, None
         placed = {}
         for name, make in members.items():
@@ -81,25 +84,28 @@ class JointRuns:
         if len(placed) < 2:
             return
         try:
-            joined = join(list(placed.values()))
-            self._module = joined.module
-            (results,) = run(self._client, [joined], device=device, before=before)
+            executions = joined_runs(join([runs[-1] for runs in placed.values()]), list(placed.values()))
+            self._module = executions[-1].module
+            before = "given" if len(executions) > 1 else before
+            results = run(self._client, executions, device=device, before=before)
         except NotSupported:  # the backend doesn't claim one of them
             return
         except Exception as error:
             self._failure, self._suspects = error, set(placed)
             self._require_device(device)
             return
-        for name, one in placed.items():
-            count = sum(1 for _ in one.module.result_shape.leaves())
-            self._results[name], results = (one, results[:count]), results[count:]
+        for name, runs in placed.items():
+            count = sum(1 for _ in runs[-1].module.result_shape.leaves())
+            mine = [made[:count] for made in results[-len(runs) :]]
+            self._results[name] = list(zip(runs, mine, strict=True))
+            results = [made[count:] for made in results]
 
     def _require_device(self, device: int) -> None:
         """Raises the error of a transfer if the device is lost, so that the program that lost it stays the last one."""
         self._client.buffer_from_host(np.zeros(8, np.int32), device).to_numpy()
 
-    def take(self, name: str) -> tuple[Placed, list[np.ndarray]] | None:
-        """Returns a case in its context and its results; None if it has to run alone."""
+    def take(self, name: str) -> list[tuple[Placed, list[np.ndarray]]] | None:
+        """Returns a case in its context and the results of each execution; None if it has to run alone."""
         return self._results.pop(name, None)
 
     def is_wrong_alone(self, name: str, error: Exception) -> None:

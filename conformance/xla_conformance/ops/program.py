@@ -32,7 +32,6 @@ class Program:
     Attributes:
         type: the element type of the case; where expected results need more precision, a wider one.
         fills: the functions that make the argument of each parameter.
-        arrangement: how the values are arranged in those arguments in which they may be anywhere (`ARRANGEMENTS`).
     """
 
     def __init__(self, opcode: Opcode, element_type: ElementType) -> None:
@@ -40,7 +39,6 @@ class Program:
         self.module = HloModule(opcode)
         self.entry = HloComputation("main")
         self.fills: list[Fill] = []
-        self.arrangement = ""
 
     def parameter(
         self, dimensions: Sequence[int] = (), element_type: ElementType | None = None, fill: Fill = patterns
@@ -70,11 +68,16 @@ class Program:
         self.entry.set_root(root)
         self.module.add_computation(self.entry, entry=True)
 
-    def arguments(self, random: np.random.Generator) -> list[np.ndarray]:
+    def arguments(self, random: np.random.Generator, arrangement: str = "") -> list[np.ndarray]:
+        """Makes the arguments. The values of those in which they may be anywhere are arranged (`ARRANGEMENTS`)."""
         made = [fill(p.shape, random) for fill, p in zip(self.fills, self.entry.parameters, strict=True)]
-        if not self.arrangement:
+        if not arrangement:
             return made
         return [
-            arranged(self.arrangement, values, random) if is_free(fill, p.shape.element_type) else values
-            for fill, p, values in zip(self.fills, self.entry.parameters, made, strict=True)
+            arranged(arrangement, values, random) if free else values
+            for values, free in zip(made, self.free(), strict=True)
         ]
+
+    def free(self) -> list[bool]:
+        """Returns for each parameter whether the values of its argument may be anywhere in it."""
+        return [is_free(f, p.shape.element_type) for f, p in zip(self.fills, self.entry.parameters, strict=True)]

@@ -160,7 +160,7 @@ def product(elements: Sequence[ElementType], seed: Seed, *, limit: int = 1 << 17
     if math.prod(map(len, lists)) <= limit:
         made = _combinations(lists)
     else:
-        few = _combinations([_most_special(t) for t in elements])
+        few = _combinations([most_special(t) for t in elements])
         made = [np.concatenate(parts) for parts in zip(_covering(lists, random), few, strict=True)]
     order = random.permutation(len(made[0]))
     return [values[order] for values in made]
@@ -171,8 +171,9 @@ def _combinations(lists: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [values[place] for values, place in zip(lists, places, strict=True)]
 
 
-def _most_special(element: ElementType) -> np.ndarray:
-    """Returns about thirty values for all combinations of three."""
+@functools.cache
+def most_special(element: ElementType) -> np.ndarray:
+    """Returns about thirty values, of which there are all combinations of three, and which other arrays have often."""
     if element is ElementType.PRED or element.is_complex:
         return special_values(element)[:24]
     if element.is_integral:
@@ -203,15 +204,26 @@ def _covering(lists: Sequence[np.ndarray], random: np.random.Generator) -> list[
 # -- one array ---------------------------------------------------------------------------------------------------------
 
 
+_END = 15
+"""The most elements behind the last whole vector of 16."""
+
+
 def special(shape: Shape, seed: Seed) -> np.ndarray:
-    """Makes an array of special values and of numbers of all magnitudes, in random order."""
+    """Makes an array of special values and of numbers of all magnitudes, in random order.
+
+    The most special ones are there often, and at its end, which kernels compute apart from whole vectors, no others.
+    """
     random = np.random.default_rng(seed)
     element, count = shape.element_type, shape.num_elements
-    values = special_values(element)
+    values, few = special_values(element), most_special(element)
     if len(values) > count // 2:
         values = random.choice(values, count // 2 + count % 2, replace=False)
-    rest = magnitudes(element, count - len(values), random)
-    return np.asarray(random.permutation(np.concatenate([values, rest]))).reshape(shape.dimensions)
+    rest = count - len(values)
+    end = min(_END, rest)
+    often = random.choice(few, end + (rest - end) // 2)
+    others = magnitudes(element, rest - len(often), random)
+    body = random.permutation(np.concatenate([values, often[end:], others]))
+    return np.concatenate([body, often[:end]]).reshape(shape.dimensions)
 
 
 def magnitudes(element: ElementType, count: int, random: np.random.Generator) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,9 +13,10 @@ from xla_conformance.chosen import may_be_chosen, passes_of
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase, generate
+from xla_conformance.ops.case_runs import cases_run, placed_runs
 from xla_conformance.ops.comparison import check, sentence_of
-from xla_conformance.ops.contexts import Context, Placed, context_for, place, thorough_context_for
-from xla_conformance.ops.executions import before_for, device_for, run
+from xla_conformance.ops.contexts import Context, Placed, context_for, thorough_context_for
+from xla_conformance.ops.executions import Before, before_for, device_for, run
 from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
 from xla_conformance.ops.names import words_of_cases
 from xla_conformance.results import Unclaimed
@@ -77,47 +78,56 @@ def test_op(
     case: OpCase,
     context: Context,
     seed: int,
+    request: pytest.FixtureRequest,
     joint: JointRuns,
     beside: Mapping[str, tuple[OpCase, Context]],
     record_property: Callable[[str, object], None],
 ) -> None:
     record_property("opcode", case.opcode)
     record_property("element_type", case.element_type.value)
+    group = request.node.get_closest_marker("joint")
+    before, device = before_for(group.args[0] if group else case.name), device_for(client, case.name)
     if beside:
-        parts = {name: lambda c=c, at=at: placed_if_held(backend, target, c, at) for name, (c, at) in beside.items()}
-        joint.start(parts, device_for(client, case.name), before_for(case.name))
+        parts = {
+            name: lambda c=c, at=at: placed_if_held(backend, target, cases_run(c, at, before), at)
+            for name, (c, at) in beside.items()
+        }
+        joint.start(parts, device, before)
     if case.element_type not in held_types(backend):
         not_supported(f"the device holds no {case.element_type}", Unclaimed.ELEMENT_TYPE)
     if target.flushes_products and case.has_denormal_products:
         not_supported("the target declares that products take denormal numbers as zeros")
-    expected = case.expected()
+    cases = cases_run(case, context, before)
+    expected = [one.expected() for one in cases]
 
-    def compared(results: list[np.ndarray], placed: Placed) -> float:
-        return check(
-            f"{sentence_of(case.opcode, case.element_type, case.rule)}:",
-            results,
-            expected,
-            module=placed.module,
-            arguments=placed.arguments,
-            operands=case.operands,
-            seed=seed,
+    def compared(runs: Iterable[tuple[Placed, list[np.ndarray]]]) -> float:
+        return max(
+            check(
+                f"{sentence_of(case.opcode, case.element_type, case.rule)}:",
+                results,
+                wanted,
+                module=placed.module,
+                arguments=placed.arguments,
+                operands=one.operands,
+                seed=seed,
+            )
+            for one, wanted, (placed, results) in zip(cases, expected, runs, strict=True)
         )
 
     together = joint.take(case.name)
     wrong: Failure | None = None
     if together is not None:
-        placed, results = together
         try:
-            record_property("max_ulp", compared(results, placed))
+            record_property("max_ulp", compared(together))
             return
         except Failure as failure:
             wrong = failure
-    placed = place(case.program.module, context, case.arguments(), layouts=target.layouts)
+    placed = placed_runs(cases, context, target.layouts)
     deterministic = Trait.NONDETERMINISTIC not in OPS[case.opcode].traits
     try:
-        before, device = before_for(case.name), device_for(client, case.name)
-        (results,) = run(client, [placed], device=device, deterministic=deterministic, before=before)
-        record_property("max_ulp", compared(results, placed))
+        kind: Before = "given" if len(placed) > 1 else before
+        results = run(client, placed, device=device, deterministic=deterministic, before=kind)
+        record_property("max_ulp", compared(zip(placed, results, strict=True)))
     except Exception as error:
         joint.is_wrong_alone(case.name, error)
         raise
@@ -126,11 +136,18 @@ def test_op(
     joint.is_right_alone(case.name)
 
 
-def placed_if_held(backend: str, target: TargetConfig, case: OpCase, context: Context) -> Placed | None:
-    """Returns a case's module in its context, unless the device doesn't hold its type or the module has aliases."""
+def placed_if_held(
+    backend: str, target: TargetConfig, cases: Sequence[OpCase], context: Context
+) -> list[Placed] | None:
+    """Returns a program in its context, with the arguments of each case, unless programs of several can't have it.
+
+    They can't have a type that the device doesn't hold, nor a module with aliases.
+    """
+    case = cases[-1]
     if case.element_type not in held_types(backend) or (target.flushes_products and case.has_denormal_products):
         return None
-    placed = place(case.program.module, context, case.arguments(), layouts=target.layouts)
-    is_plain = all(shape.is_array and not shape.is_dynamic for shape in placed.module.parameter_shapes)
-    is_plain &= all(leaf.is_array and not leaf.is_dynamic for leaf in placed.module.result_shape.leaves())
-    return placed if is_plain and not placed.module.input_output_aliases else None
+    placed = placed_runs(cases, context, target.layouts)
+    module = placed[-1].module
+    is_plain = all(shape.is_array and not shape.is_dynamic for shape in module.parameter_shapes)
+    is_plain &= all(leaf.is_array and not leaf.is_dynamic for leaf in module.result_shape.leaves())
+    return placed if is_plain and not module.input_output_aliases else None

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from xla_conformance.ops.arranged import ARRANGEMENTS, arranged
+from xla_conformance.ops.arranged import ARRANGEMENTS, ROWS, arranged
 from xla_conformance.ops.contexts import place
 from xla_conformance.ops.drawn import DRAWN, drawn_cases, together
 from xla_conformance.ops.fills import exactly, is_free, terms, tied, with_ends
@@ -44,7 +44,7 @@ def test_types_sizes_attributes_orders_and_operands_meet() -> None:
     )
     assert len({*range(2, 24)} - {*sizes}) < 4
     assert {drawn.context.level for drawn in cases} == {0, 2}
-    assert all(any(f"-{name.replace(' ', '_')}-" in drawn.name for drawn in cases) for name in ARRANGEMENTS)
+    assert all(any(f"-{name.replace(' ', '_')}-" in drawn.name for drawn in cases) for name in (*ARRANGEMENTS, ROWS))
 
 
 def test_cases_of_one_level_and_layout_are_together() -> None:
@@ -57,7 +57,7 @@ def test_cases_of_one_level_and_layout_are_together() -> None:
 
 
 @pytest.mark.parametrize("element", _TYPES, ids=str)
-@pytest.mark.parametrize("name", ARRANGEMENTS)
+@pytest.mark.parametrize("name", [*ARRANGEMENTS, ROWS])
 def test_an_arrangement_keeps_shape_and_type(name: str, element: ElementType) -> None:
     for sizes in ((), (0,), (1,), (3, 5), (64,)):
         values = special(Shape(element, sizes), 0)
@@ -83,7 +83,7 @@ def test_what_arrangements_make() -> None:
     assert {*np.signbit(zeros).tolist()} == {True, False}
 
 
-@pytest.mark.parametrize("name", ARRANGEMENTS)
+@pytest.mark.parametrize("name", [*ARRANGEMENTS, ROWS])
 def test_sums_stay_exact(name: str) -> None:
     values = terms(64)(Shape(ElementType.F32, (64,)), np.random.default_rng(0))
     made = arranged(name, values, np.random.default_rng(1))

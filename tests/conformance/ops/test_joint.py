@@ -63,11 +63,11 @@ def test_each_case_takes_its_results() -> None:
     parts = some_parts()
     with Client("template") as client:
         runs = JointRuns(client)
-        runs.start({name: lambda part=part: part for name, part in parts.items()}, 0)
+        runs.start({name: lambda part=part: [part] for name, part in parts.items()}, 0)
         for name, part in parts.items():
             taken = runs.take(name)
             assert taken is not None
-            placed, results = taken
+            ((placed, results),) = taken
             assert placed is part
             for got, wanted in zip(results, evaluate(part.module, *part.arguments), strict=True):
                 np.testing.assert_array_equal(got, wanted)
@@ -90,7 +90,7 @@ def test_what_fails_only_together_is_told_once() -> None:
     names = list(parts)
     with Narrow("template") as client:
         runs = JointRuns(client)
-        runs.start({name: lambda part=part: part for name, part in parts.items()}, 0)
+        runs.start({name: lambda part=part: [part] for name, part in parts.items()}, 0)
         assert all(runs.take(name) is None for name in names)
         for name in names[:-1]:
             runs.is_right_alone(name)
@@ -102,6 +102,6 @@ def test_what_fails_alone_too_is_told_there() -> None:
     parts = some_parts()
     with Narrow("template") as client:
         runs = JointRuns(client)
-        runs.start({name: lambda part=part: part for name, part in parts.items()}, 0)
+        runs.start({name: lambda part=part: [part] for name, part in parts.items()}, 0)
         for name in list(parts)[1:]:  # the first one was wrong
             runs.is_right_alone(name)

@@ -83,14 +83,19 @@ def _numbers(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return np.where(np.isnan(values), values.dtype.type(1), values) if shape.element_type.is_floating else values
 
 
-@domain(Opcode.BITCAST_CONVERT, rank=RANKS, target=("same", "narrower", "wider", "narrowest", "widest"))
+@domain(
+    Opcode.BITCAST_CONVERT,
+    rank=RANKS,
+    target=("same", "narrower", "wider", "narrowest", "widest", "two narrower", "two wider"),
+)
 def _bitcast_convert(p: Program, c: Choice) -> HloInstruction:
     """The last dimension is the chosen one, and grows or shrinks by the ratio of the widths."""
     sizes = dimensions(c.rank, c.size, c.place, 1 << 16)
     source = p.type
     widths = sorted({t.bit_width for t in ElementType if _are_alike(source, t)})
     index = widths.index(source.bit_width)
-    chosen = {"same": index, "narrower": index - 1, "wider": index + 1, "narrowest": 0, "widest": len(widths) - 1}
+    chosen = {"same": index, "narrowest": 0, "widest": len(widths) - 1}
+    chosen |= {"narrower": index - 1, "wider": index + 1, "two narrower": index - 2, "two wider": index + 2}
     width = widths[min(max(chosen[c.target], 0), len(widths) - 1)]
     partners = [t for t in ElementType if _are_alike(source, t) and t.bit_width == width and t is not source]
     target = partners[len(str(c)) % len(partners)] if partners else source

@@ -64,7 +64,7 @@ def _sort_many(p: Program, c: Choice) -> HloInstruction:
     count=(1, 2, 3, 5),
     second=SECONDS,
     key=("first", "last", "two"),
-    keys=tuple(_KEYS),
+    keys=("numbers", "ties", Group("ascending", "descending")),
     stable=(True, False),
     sides=SIDES,
 )
@@ -217,7 +217,7 @@ def _sort_rows(p: Program, c: Choice) -> HloInstruction:
     places=("minor", "major"),
     k=("some", 0, 1, 2, "all"),
     largest=(True, False),
-    keys=(*_KEYS, "special"),
+    keys=("numbers", "ties", Group("ascending", "descending"), "special"),
 )
 def _topk(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place, 1 << 17)

@@ -48,6 +48,12 @@ _OTHERS = (
     WindowDimension(size=3, stride=2, padding_low=1, padding_high=1),
 )
 
+_TERMS = (
+    *("whole", "single", "denormal", "halves"),
+    *(Group("ends", "nan"), Group("lowest", "highest"), Group("least finite", "largest finite")),
+)
+"""Kinds of numbers. Those that are alike take turns, as windows in rows of every kind are cases of each type."""
+
 _RUNNING = (*SMALL[1:], Group(64, 65, 127, 128, 129), Group(255, 257, 512, 513, 1025))
 
 _MOST = 1 << 24
@@ -89,7 +95,7 @@ def _windows(c: Choice, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
     rank=(3, 1, 2, 4, 5, 6),
     reducer=REDUCERS,
     accumulator=("same", "wider"),
-    terms=KINDS,
+    terms=_TERMS,
     sides=SIDES,
     **WINDOW_AXES,
 )
@@ -109,16 +115,17 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply)
 
 
-@domain(Opcode.REDUCE_WINDOW, variant="reducers", rule=EQUAL, sizes=(), stride=(1, 2))
+@domain(Opcode.REDUCE_WINDOW, variant="reducers", rule=EQUAL, sizes=())
 def _every_reducer(p: Program, c: Choice) -> HloInstruction:
     """Windows in rows of every kind, which every reducer of the type combines from its identity."""
-    window = (WindowDimension(), WindowDimension(size=5, stride=c.stride, padding_low=1, padding_high=3))
     results = []
     for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
         operand = p.parameter((2 * len(KINDS), 65), fill=rows(name, p.type, p.type, (1,)))
         start = p.parameter((), fill=exactly(identity(name, p.type)))
         to_apply = reducer(p, name, p.type)
-        results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply))
+        for stride in (1, 2, 3):
+            window = (WindowDimension(), WindowDimension(size=5, stride=stride, padding_low=1, padding_high=3))
+            results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply))
     return p.add(Opcode.TUPLE, *results)
 
 
