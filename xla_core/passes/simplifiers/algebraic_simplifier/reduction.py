@@ -99,6 +99,13 @@ def reduce_reduced(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstr
     return b.add(Opcode.REDUCE, x.operands[0], i.operands[1], dimensions=dimensions, to_apply=i.attribute("to_apply"))
 
 
+@pair_rule(Opcode.ADD, Opcode.REDUCE)
+def add_zero_to_sum(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce(x) + 0 -> reduce(x), if the reduction is a sum that starts at 0: it is never -0"""
+    is_sum = _simple(x) == Opcode.ADD and is_all(x.operands[1], 0)
+    return x if is_sum and is_all(i.operands[1], 0) else None
+
+
 @pair_rule(Opcode.REDUCE, Opcode.BROADCAST)
 def reduce_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce(broadcast(x)) -> reduce(x), for idempotent ops; reduce(count * x), for sums"""
