@@ -73,8 +73,9 @@ def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
     shared = fusion.operands[operand]
     targets = {p for p, o in zip(computation.parameters, fusion.operands, strict=True) if o is shared}
     places = result.op.in_place_operands(len(result.operands))
-    if places and len(results) == 1:
-        return _updates_only(result, result.operand(places[leaf]), targets)
+    others = [r for r in results if r is not result]
+    if places and (not others or result.opcode == Opcode.SCATTER):
+        return _updates_only(result, result.operand(places[0]), targets) and not any(_reads(r, targets) for r in others)
     same_loop = all(
         r.shape.dimensions == result.shape.dimensions and r.shape.minor_to_major() == result.shape.minor_to_major()
         for r in results

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+
 import numpy as np
 
+from xla_core.analysis.indexing import reduced_rows
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.combiner import combiner
 from xla_core.hlo.ir.computation import HloComputation
@@ -11,7 +15,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
-from xla_core.passes.fusion.fusion_node import create_fusion, fused_roots
+from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.target import FusionCosts, ParallelModel
 
@@ -26,8 +30,8 @@ class ReductionMerger(InstructionPass):
     """Rewrites reduce(reduce(parts), init) to scatter(init, reduce(parts)), in one fusion. Runs after fusion.
 
     The scatter has no indices: it combines each part with the same elements, which start as a copy of the initial
-    value. The order in which parts are combined differs from run to run, so sums of floats do, too. A second kernel
-    that computes anything else stays, because it is launched in any case.
+    value. The order in which parts are combined differs from run to run, so sums of floats do, too. Both kernels may
+    have several results. A second kernel that computes anything else stays, because it is launched in any case.
 
     Args:
         parallel: its `atomic_bits` say which types have atomics.
@@ -41,65 +45,122 @@ class ReductionMerger(InstructionPass):
         self._costs = costs or FusionCosts()
 
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
-        reduction = _only_reduction(instruction)
-        if reduction is None or not self._has_atomic(reduction):
+        sums = _only_reductions(instruction)
+        kernels = dict.fromkeys(_kernel_of(s.parts) for s in sums)
+        if len(kernels) != 1 or len({s.parts for s in sums}) < len(sums):
             return False
-        parts, op = instruction.operand(0), combiner(reduction.attribute("to_apply"))
-        if parts.opcode not in _KERNELS or parts.user_count != 1 or parts.is_root:
+        (kernel,) = kernels
+        results = _results(kernel)
+        if kernel.opcode not in _KERNELS or not results or not all(map(self._can_merge, sums)):
             return False
-        if any(i.control_predecessors or i.control_successors for i in (parts, instruction)):
+        if not self._is_cheaper(sums):
             return False
-        (first, *others) = fused_roots(parts)
-        if others or first.opcode != Opcode.REDUCE or combiner(first.attribute("to_apply")) is not op:
+        if any(i.control_predecessors or i.control_successors for i in (kernel, instruction)):
             return False
-        if not all(_is_plain(s) for s in (parts.shape, instruction.shape)) or not self._is_cheaper(parts.shape):
-            return False
-        (dimension,) = reduction.attribute("dimensions")
         b = Builder(computation, instruction.metadata)
-        init = np.broadcast_to(reduction.operand(1).literal.array, instruction.shape.dimensions)
-        start = b.add(Opcode.CONSTANT, shape=instruction.shape, literal=Literal(init.copy(), instruction.shape))
         zero = b.constant(np.int32(0))
-        indices = b.broadcast(zero, (parts.shape.dimensions[dimension], 0))
-        scatter = b.add(
-            Opcode.SCATTER,
-            b.add(Opcode.COPY, start, shape=instruction.shape),
-            indices,
-            parts,
-            shape=instruction.shape,
-            update_window_dims=tuple(d for d in range(parts.shape.rank) if d != dimension),
-            inserted_window_dims=(),
-            scatter_dims_to_operand_dims=(),
-            index_vector_dim=1,
-            to_apply=reduction.attribute("to_apply"),
-        )
-        fusion = create_fusion([scatter], [parts, zero, indices, scatter], "kInput")
-        instruction.replace_all_uses_with(fusion)
-        for dead in (instruction, scatter, indices, zero, parts):
+        merged = {s.parts: _scattered(s, zero, b) for s in sums}
+        for s in sums:
+            s.result.replace_all_uses_with(merged[s.parts])
+        for dead in dict.fromkeys([*(s.result for s in sums), instruction]):
             computation.remove(dead)
+        scatters = list(merged.values())
+        members = [kernel, *results, zero, *(scatter.operand(1) for scatter in scatters), *scatters]
+        replace_with_fusion([merged.get(r, r) for r in results], dict.fromkeys(members), "kInput")
         return True
 
-    def _has_atomic(self, reduction: HloInstruction) -> bool:
-        """Whether one atomic instruction combines an element with another."""
-        op, element_type = combiner(reduction.attribute("to_apply")), reduction.shape.element_type
+    def _can_merge(self, s: _Sum) -> bool:
+        """Whether only the second kernel reads the parts, and one atomic instruction combines one with another."""
+        body, element_type = s.reduction.attribute("to_apply"), s.reduction.shape.element_type
+        op, first = combiner(body), s.first
+        if s.parts.user_count != 1 or s.parts.is_root or not all(_is_plain(x.shape) for x in (s.parts, s.reduction)):
+            return False
+        if first.opcode != Opcode.REDUCE or combiner(first.attribute("to_apply")) is not op or op is None:
+            return False
         ops = _FLOATS if element_type.is_floating else _INTEGERS if element_type.is_integral else frozenset()
-        return op is not None and op.opcode in ops and element_type.bit_width in self._parallel.atomic_bits
+        return op.opcode in ops and element_type.bit_width in self._parallel.atomic_bits
 
-    def _is_cheaper(self, parts: Shape) -> bool:
+    def _is_cheaper(self, sums: Sequence[_Sum]) -> bool:
         """Whether atomics take less time than a kernel that reads the parts, which the first one stores."""
-        stored = 2 * parts.element_type.byte_width
-        saved = self._costs.kernel + self._costs.byte * stored * parts.num_elements
-        return self._costs.byte * self._parallel.transaction_bytes * parts.num_elements < saved
+        transactions = stored = 0.0
+        for s in sums:
+            size, rows = s.parts.shape.element_type.byte_width, reduced_rows(s.first)
+            # Neighbouring threads reduce neighbouring columns, whose results are in one transaction.
+            at_once = min(rows.inner if rows is not None else 1, self._parallel.transaction_bytes // size)
+            transactions += s.parts.shape.num_elements / max(1, at_once)
+            stored += 2 * s.parts.shape.byte_size
+        saved = self._costs.kernel + self._costs.byte * stored
+        return self._costs.byte * self._parallel.transaction_bytes * transactions < saved
 
 
-def _only_reduction(kernel: HloInstruction) -> HloInstruction | None:
-    """Returns the reduction of one dimension of operand 0, from a constant, if a kernel computes only that."""
-    reduction, *others = fused_roots(kernel)
-    if others or reduction.opcode != Opcode.REDUCE or len(reduction.operands) != 2:
-        return None
-    inputs = kernel.attribute("calls").parameters if kernel.opcode == Opcode.FUSION else kernel.operands
-    reads, init = reduction.operands
-    is_whole = reads is inputs[0] and init.opcode == Opcode.CONSTANT and len(reduction.attribute("dimensions")) == 1
-    return reduction if is_whole else None
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Sum:
+    """A result of the second kernel.
+
+    Attributes:
+        reduction: what the second kernel computes.
+        result: its value outside of the kernel.
+        parts: the operand of the kernel that it reduces.
+    """
+
+    reduction: HloInstruction
+    result: HloInstruction
+    parts: HloInstruction
+
+    @property
+    def first(self) -> HloInstruction:
+        """What computes the parts in the first kernel."""
+        roots = fused_roots(_kernel_of(self.parts))
+        return roots[self.parts.tuple_index if self.parts.opcode == Opcode.GET_TUPLE_ELEMENT else 0]
+
+
+def _results(kernel: HloInstruction) -> list[HloInstruction]:
+    """The values of a kernel's results outside of it; none if the tuple of them is used as a whole."""
+    if not kernel.shape.is_tuple:
+        return [kernel]
+    users = list(kernel.users)
+    is_whole = kernel.is_root or any(user.opcode != Opcode.GET_TUPLE_ELEMENT for user in users)
+    return [] if is_whole else users
+
+
+def _kernel_of(result: HloInstruction) -> HloInstruction:
+    return result.operand(0) if result.opcode == Opcode.GET_TUPLE_ELEMENT else result
+
+
+def _only_reductions(kernel: HloInstruction) -> list[_Sum]:
+    """Returns the results of a kernel that reduces one dimension of each operand, from a constant, and nothing else."""
+    found: list[_Sum] = []
+    inputs = list(kernel.attribute("calls").parameters if kernel.opcode == Opcode.FUSION else kernel.operands)
+    outside = _results(kernel)
+    for number, reduction in enumerate(fused_roots(kernel)):
+        results = [r for r in outside if not kernel.shape.is_tuple or r.tuple_index == number]
+        if reduction.opcode != Opcode.REDUCE or len(reduction.operands) != 2 or len(results) != 1:
+            return []
+        reads, init = reduction.operands
+        if reads not in inputs or init.opcode != Opcode.CONSTANT or len(reduction.attribute("dimensions")) != 1:
+            return []
+        found.append(_Sum(reduction, results[0], kernel.operands[inputs.index(reads)]))
+    return found
+
+
+def _scattered(s: _Sum, zero: HloInstruction, b: Builder) -> HloInstruction:
+    """The second reduction, as a scatter to a copy of the initial value."""
+    (dimension,) = s.reduction.attribute("dimensions")
+    shape, parts = s.reduction.shape, s.parts.shape
+    init = np.broadcast_to(s.reduction.operand(1).literal.array, shape.dimensions)
+    start = b.add(Opcode.CONSTANT, shape=shape, literal=Literal(init.copy(), shape))
+    return b.add(
+        Opcode.SCATTER,
+        b.add(Opcode.COPY, start, shape=shape),
+        b.broadcast(zero, (parts.dimensions[dimension], 0)),
+        s.parts,
+        shape=shape,
+        update_window_dims=tuple(d for d in range(parts.rank) if d != dimension),
+        inserted_window_dims=(),
+        scatter_dims_to_operand_dims=(),
+        index_vector_dim=1,
+        to_apply=s.reduction.attribute("to_apply"),
+    )
 
 
 def _is_plain(shape: Shape) -> bool:

@@ -75,5 +75,54 @@ def test_other_reductions_stay(type_: str, op: str, rest: str) -> None:
 
 def test_atomics_must_cost_less_than_a_kernel() -> None:
     assert not _merge(_program("f32", "add"), FusionCosts(kernel=0, byte=8.0))
-    assert not _merge(_program("f32", "add", columns=30), FusionCosts(kernel=3e4, byte=8.0))
-    assert _merge(_program("f32", "add", columns=3), FusionCosts(kernel=3e4, byte=8.0))
+    assert not _merge(_program("f32", "add"), FusionCosts(kernel=3e3, byte=8.0))
+    assert _merge(_program("f32", "add"), FusionCosts(kernel=3e4, byte=8.0))
+
+
+def test_neighbouring_columns_are_combined_in_one_transaction() -> None:
+    """Their parts cost no more than the 8 bytes of a float that the other kernel would read, after it was stored."""
+    assert _merge(_program("f32", "add", columns=16), FusionCosts(kernel=0, byte=8.0))
+
+
+def test_all_results_of_a_kernel_become_atomics() -> None:
+    """The first kernel has another result, which stays."""
+    module = parse_hlo("""HloModule m
+op {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+first {
+  x = f32[16,32,3] parameter(0)
+  zero = f32[] constant(0)
+  y = f32[16,32,3] multiply(x, x)
+  s = f32[16,3] reduce(x, zero), dimensions={1}, to_apply=op
+  t = f32[16,3] reduce(y, zero), dimensions={1}, to_apply=op
+  ROOT r = (f32[16,3], f32[16,32,3], f32[16,3]) tuple(s, y, t)
+}
+second {
+  t = f32[16,3] parameter(0)
+  s = f32[16,3] parameter(1)
+  zero = f32[] constant(0)
+  u = f32[3] reduce(s, zero), dimensions={0}, to_apply=op
+  v = f32[3] reduce(t, zero), dimensions={0}, to_apply=op
+  ROOT r = (f32[3], f32[3]) tuple(u, v)
+}
+ENTRY e {
+  x = f32[16,32,3] parameter(0)
+  f = (f32[16,3], f32[16,32,3], f32[16,3]) fusion(x), kind=kInput, calls=first
+  s = f32[16,3] get-tuple-element(f), index=0
+  y = f32[16,32,3] get-tuple-element(f), index=1
+  t = f32[16,3] get-tuple-element(f), index=2
+  g = (f32[3], f32[3]) fusion(t, s), kind=kInput, calls=second
+  u = f32[3] get-tuple-element(g), index=0
+  v = f32[3] get-tuple-element(g), index=1
+  ROOT r = (f32[3], f32[16,32,3], f32[3]) tuple(v, y, u)
+}
+""")
+    x = np.random.default_rng(0).integers(1, 100, (16, 32, 3)).astype(np.float32)
+    expected = evaluate(module, x)
+    assert _merge(module)
+    assert [i.opcode for i in module.entry.post_order()].count("fusion") == 1
+    for got, want in zip(evaluate(module, x), expected, strict=True):
+        assert np.array_equal(got, want)
