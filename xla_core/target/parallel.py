@@ -83,9 +83,19 @@ class ParallelModel(CheckedModel):
         return max(1, self.units // 4)
 
     @property
+    def least_parts(self) -> int:
+        """How many blocks, at least, must share rows one after another. With fewer, most processors would have none."""
+        return max(1, self.blocks_at_once // 2)
+
+    @property
+    def kept_words(self) -> int:
+        """How many 32-bit values the threads of a block keep in registers."""
+        return self.threads * self.registers
+
+    @property
     def block_elements(self) -> int:
         """How many 32-bit elements of a row a block keeps in registers, for a row that several stages need."""
-        return self.threads * self.registers // 2
+        return self.kept_words // 2
 
     @property
     def most_shared_bytes(self) -> int:

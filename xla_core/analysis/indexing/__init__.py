@@ -35,6 +35,7 @@ from xla_core.analysis.indexing.operand_accesses import accumulates, is_product,
 from xla_core.analysis.indexing.product_space import ProductSpace, product_space
 from xla_core.analysis.indexing.product_tile import has_neighbouring_rows, product_tile
 from xla_core.analysis.indexing.reduced_rows import ReducedRows, is_of_row, reduced_rows
+from xla_core.analysis.indexing.row_parts import RowParts, row_parts
 from xla_core.analysis.indexing.scanned_rows import SHORT_SCAN, ScannedRows, scanned_dimension, scanned_rows
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Loops",
     "ProductSpace",
     "ReducedRows",
+    "RowParts",
     "ScannedRows",
     "StartIndex",
     "Variable",
@@ -71,6 +73,7 @@ __all__ = [
     "product_tile",
     "reduced_rows",
     "reshaped",
+    "row_parts",
     "scanned_dimension",
     "scanned_rows",
     "split_remainders",

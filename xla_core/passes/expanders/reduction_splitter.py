@@ -14,6 +14,7 @@ from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.combiner import combiner
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
+from xla_core.passes.expanders.column_parts import parts_beside_rows
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.target import ParallelModel
 
@@ -42,7 +43,8 @@ class _Split:
 class ReductionSplitter(OpExpander):
     """Rewrites reduce(x) to reduce(reduce(parts of x)), for one operand and an op with an identity.
 
-    If the elements can't be divided into equal parts, the second step also reduces those that remain.
+    If the elements can't be divided into equal parts, the second step also reduces those that remain. If a kernel of
+    blocks reduces the rows whose columns are reduced here, the parts are those that suit this kernel.
 
     The parts depend only on shapes, so the result doesn't depend on the number of threads.
     """
@@ -58,14 +60,22 @@ class ReductionSplitter(OpExpander):
             return False
         x = instruction.operand(0).shape
         op = combiner(instruction.attribute("to_apply"))
+        if op is None or op.identity(x.element_type) is None or x.element_type is not instruction.shape.element_type:
+            return False
+        beside = self._parts_beside_rows(instruction)
+        if beside is not None:
+            return beside > 1
         return (
-            op is not None
-            and op.identity(x.element_type) is not None
-            and x.element_type is instruction.shape.element_type
-            and x.num_elements >= self._parallel.split_reduction_elements * self._blocks(instruction)
+            x.num_elements >= self._parallel.split_reduction_elements * self._blocks(instruction)
             and self._parts(instruction) <= self._parallel.units // 2  # more are enough independent parts
             and self._split(instruction) is not None
         )
+
+    def _parts_beside_rows(self, instruction: HloInstruction) -> int | None:
+        """The number of parts for a kernel that also reduces the rows whose columns the instruction reduces."""
+        if instruction.operand(0).shape.num_elements < self._parallel.split_reduction_elements:
+            return None
+        return parts_beside_rows(instruction, self._parallel) if _is_row_major(instruction) else None
 
     def _parts(self, instruction: HloInstruction) -> int:
         """The number of independent parts that one step would have."""
@@ -83,12 +93,15 @@ class ReductionSplitter(OpExpander):
         operand = instruction.operand(0).shape
         sizes: Sequence[int] = operand.dimensions
         reduced: Sequence[int] = sorted(instruction.attribute("dimensions"))
+        first, end = reduced[0], reduced[0] + len(reduced)
+        joined = (*sizes[:first], math.prod(sizes[first:end]), *sizes[end:])
+        beside = self._parts_beside_rows(instruction)
+        if beside is not None:
+            return _Split(joined, (first,), first, beside, joined[first] // beside)
         most = max(8, self._parallel.units // self._blocks(instruction))
         equal = _equal_parts(sizes, reduced, most)
-        first, end = reduced[0], reduced[0] + len(reduced)
-        is_row_major = operand.layout is None or operand.layout.is_row_major
-        if _are_few(equal, most) and is_row_major and [*reduced] == list(range(first, end)):
-            sizes, reduced = (*sizes[:first], math.prod(sizes[first:end]), *sizes[end:]), (first,)
+        if _are_few(equal, most) and _is_row_major(instruction):
+            sizes, reduced = joined, (first,)
             equal = _equal_parts(sizes, reduced, most)
         if not _are_few(equal, most):
             return equal
@@ -123,6 +136,13 @@ class ReductionSplitter(OpExpander):
         second = b.add(Opcode.REDUCE, first, init, dimensions=(place,), to_apply=body)
         assert math.prod(second.shape.dimensions) == instruction.shape.num_elements
         return second
+
+
+def _is_row_major(reduction: HloInstruction) -> bool:
+    """Whether the reduced dimensions are neighbours, of an array in row-major order."""
+    operand, reduced = reduction.operand(0).shape, sorted(reduction.attribute("dimensions"))
+    is_row_major = operand.layout is None or operand.layout.is_row_major
+    return is_row_major and reduced == list(range(reduced[0], reduced[0] + len(reduced)))
 
 
 def _are_few(split: _Split | None, wanted: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from xla_core.analysis.indexing import FusionAccesses, Index, IndexExpr, ReducedRows, memory_index
+from xla_core.analysis.indexing import FusionAccesses, Index, IndexExpr, ReducedRows, RowParts, memory_index
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
@@ -17,15 +17,28 @@ Members = Collection[HloInstruction]
 """The instructions of a kernel: fusions, and instructions that are kernels of their own."""
 
 
-def fits_rows(rows: ReducedRows, members: Members) -> bool:
-    """Whether every result of a kernel has one element for each element of the rows, or one for each row."""
-    roots = [root for member in members for root in fused_roots(member)]
+def fits_rows(rows: ReducedRows, members: Members, parts: RowParts | None = None) -> bool:
+    """Whether every result of a kernel has one element for each element of the rows, or one for each row.
+
+    With `parts`, results may also be reductions of their columns, which nothing else in the kernel needs.
+    """
     alone = (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.CONCATENATE)
-    return all(root.opcode not in alone and rows.fits(next(root.shape.leaves())) for root in roots)
+    for member in members:
+        roots = fused_roots(member)
+        others = roots if parts is None else [root for root in roots if not parts.is_column(root)]
+        if any(root.opcode in alone or not rows.fits(next(root.shape.leaves())) for root in others):
+            return False
+        inside = member.attribute("calls").instructions if member.opcode == Opcode.FUSION else roots
+        if parts is not None and any(parts.is_column(i) and i not in roots for i in inside):
+            return False
+    return True
 
 
-def reads_its_row(producer: Members, consumer: Members, rows: ReducedRows) -> bool:
-    """Whether the consumer reads the producer's results only at the row, or the element of it, that it computes."""
+def reads_its_row(producer: Members, consumer: Members, rows: ReducedRows, parts: RowParts | None = None) -> bool:
+    """Whether the consumer reads the producer's results only at the row, or the element of it, that it computes.
+
+    `parts` is as in `fits_rows`.
+    """
     place = rows.place_variable
 
     def at(shape: Shape) -> Index:
@@ -35,11 +48,17 @@ def reads_its_row(producer: Members, consumer: Members, rows: ReducedRows) -> bo
         read = {n: o for n, o in enumerate(reader.operands) if viewed(o) in producer}
         if not read:
             continue
+        if parts is not None and any(parts.is_column(r) for o in read.values() for r in fused_roots(viewed(o))):
+            return False  # a part is complete after its last row only
         is_fusion = reader.opcode == Opcode.FUSION
         bound = reader.attribute("calls").parameters if is_fusion else list(reader.operands)
         accesses = FusionAccesses(bound, lambda space, count: [place])
         for root in fused_roots(reader):
-            accesses.visit(root, at(next(root.shape.leaves())))
+            if parts is not None and parts.is_column(root):
+                for term, index in parts.terms(root, IndexExpr.of(place)):
+                    accesses.visit(term, index)
+            else:
+                accesses.visit(root, at(next(root.shape.leaves())))
         if any(index != at(o.shape) for number, o in read.items() for index in accesses.indices(bound[number])):
             return False
     return True

@@ -16,6 +16,7 @@ from xla_core.analysis.indexing import (
     accumulates,
     is_product,
     reduced_rows,
+    row_parts,
     scanned_rows,
 )
 from xla_core.hlo.ir.computation import HloComputation
@@ -144,15 +145,20 @@ class _Joiner:
         if any(scanned_rows(i) is not None for i in accumulating):  # a block scans the rows of one instruction
             return False
         accumulated = {reduced_rows(i) for i in accumulating}
-        if len(accumulated) > 1:  # a block of threads reduces rows of one kind
+        parts = row_parts(accumulated)
+        if len(accumulated) > 1 and parts is None:  # a block of threads reduces rows of one kind, and their columns
             return False
-        rows = next(iter(accumulated), None)
-        if rows is not None and rows.elements > self._policy.longest_row(rows):
+        if parts is not None:
+            columns = filter(parts.is_column, accumulating)
+            if not self._policy.can_reduce_columns(parts, _operands(first, second), columns):
+                return False
+        rows = next(iter(accumulated), None) if parts is None else parts.rows
+        if rows is not None and parts is None and rows.elements > self._policy.longest_row(rows):
             rows = None
         if rows is not None:
-            if not fits_rows(rows, first.members) or not fits_rows(rows, second.members):
+            if not fits_rows(rows, first.members, parts) or not fits_rows(rows, second.members, parts):
                 return False
-            if depends and not reads_its_row(first.members, second.members, rows):
+            if depends and not reads_its_row(first.members, second.members, rows, parts):
                 return False
         else:
             if depends and not reads_in_step(first.members, second.members):
@@ -189,9 +195,7 @@ class _Joiner:
             return False
         if self._size(first) + self._size(second) > preferences.max_instructions:
             return False
-        members = [*first.members, *second.members]
-        inside = set(members)
-        return len({o for m in members for o in m.operands if o not in inside}) <= preferences.max_operands
+        return len(_operands(first, second)) <= preferences.max_operands
 
     def _size(self, node: _Node) -> int:
         if node.size is None:
@@ -239,6 +243,12 @@ def _loops(members: Iterable[HloInstruction]) -> object:
                 return None
             found = key
     return found
+
+
+def _operands(*nodes: _Node) -> dict[HloInstruction, None]:
+    """Returns the operands of a kernel that has all members of the nodes."""
+    inside = {member for node in nodes for member in node.members}
+    return dict.fromkeys(o for member in inside for o in member.operands if o not in inside)
 
 
 def _accumulating(*nodes: _Node) -> Iterator[HloInstruction]:

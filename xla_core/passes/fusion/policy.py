@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-from xla_core.analysis.indexing import ReducedRows, is_product
+from xla_core.analysis.indexing import ReducedRows, RowParts, is_product
 from xla_core.hlo.ir.effects import has_side_effect
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
@@ -78,6 +79,17 @@ class FusionPolicy:
         """The most elements of a row that a block of threads keeps while it computes several stages of it."""
         at_once = self.parallel.lanes if rows.inner > 1 else 1
         return self.parallel.block_elements // at_once
+
+    def can_reduce_columns(
+        self, parts: RowParts, operands: Iterable[HloInstruction], columns: Iterable[HloInstruction]
+    ) -> bool:
+        """Whether a kernel with these operands that reduces rows may also reduce the columns of their parts.
+
+        A block works on a part. There must be parts enough for the device, and a block must have registers for a row
+        and for the columns' reductions.
+        """
+        kept = parts.kept_words(operands, columns)
+        return parts.count >= self.parallel.least_parts and kept <= self.parallel.kept_words
 
     # -- what it costs -----------------------------------------------------------------------------------------------
 
