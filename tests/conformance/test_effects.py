@@ -36,14 +36,23 @@ def _effects(kind: str, x: int) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", EFFECTS)
-@pytest.mark.parametrize(("x", "count"), [(-2, 120), (1, 57), (5, 24)])
+@pytest.mark.parametrize(("x", "count"), [(-2, 156), (1, 75), (5, 30)])
 def test_loops_and_branches_run_effects_many_times_or_not_at_all(kind: str, x: int, count: int) -> None:
     assert len(_effects(kind, x)) == count
 
 
 def test_each_place_is_reached() -> None:
     reached = {round(n, -3) for x in (-2, 1) for n in _effects("outfeed", x)}
-    assert len(reached) == with_effects("outfeed").count(" outfeed(")
+    assert len(reached) == with_effects("outfeed").count("\n  o = ")
+
+
+@pytest.mark.parametrize("kind", EFFECTS)
+def test_two_effects_are_alike(kind: str) -> None:
+    opcode = "rng-get-and-update-state" if kind == "random-state" else kind
+    module = parse_hlo(with_effects(kind))
+    effects = [[i for i in c.instructions if i.opcode == opcode] for c in module.computations if c is not module.entry]
+    ((first, second),) = (found for found in effects if len(found) > 1)
+    assert (first.operands, first.attributes) == (second.operands, second.attributes)
 
 
 @pytest.mark.parametrize("kind", ORDERED)

@@ -14,6 +14,7 @@ from xla_conformance.programs.loops import Counter, counters, loops
 from xla_conformance.programs.padded_windows import padded_windows
 from xla_conformance.programs.rewrites import Rewritten
 from xla_conformance.programs.structures import branches, states
+from xla_conformance.programs.wide_sums import wide_sums
 from xla_conformance.programs.widenings import widenings
 
 from xla_core import evaluate
@@ -28,6 +29,7 @@ _PROGRAMS = [
     *branches(0, every=True),
     *padded_windows(0, every=True),
     *widenings(0, every=True),
+    *wide_sums(0, every=True),
     *_CONSTANTS,
 ]
 
@@ -61,7 +63,7 @@ def test_each_counter_has_a_plain_loop() -> None:
     assert len(plain) >= len(counters(2))
 
 
-@pytest.mark.parametrize("make", [loops, states, branches, arrangements, widenings])
+@pytest.mark.parametrize("make", [loops, states, branches, arrangements, widenings, wide_sums])
 def test_programs_depend_on_the_seed_alone(make: Callable[..., Sequence[Rewritten]]) -> None:
     texts = [[program.text for program in make(seed, every=False)] for seed in (3, 3, 4)]
     assert texts[0] == texts[1] != texts[2]
@@ -113,6 +115,20 @@ def test_sums_of_narrow_types_are_other_ones_in_wider_types() -> None:
         arguments = program.arguments(0)
         pairs = zip(evaluate(program.module(), *arguments), evaluate(wider, *arguments), strict=True)
         assert sum(np.asarray(a).tobytes() != np.asarray(b).tobytes() for a, b in pairs) == 3, program.name
+
+
+def test_sums_in_wide_types_are_not_those_in_narrow_ones() -> None:
+    differ = []
+    for program in wide_sums(0, every=True):
+        narrow, wide = program.name.split(" of ")[-1].split(" in ")
+        if "|x|" in program.name or "convolution" in program.name or narrow == "f32":
+            continue  # they may be the same numbers, or have a constant that the narrow type lacks
+        in_narrow = program.text.replace(f"{wide}[", f"{narrow}[")
+        arguments = program.arguments(0)
+        values = [np.asarray(evaluate(text, *arguments)[0]) for text in (program.text, in_narrow)]
+        with np.errstate(all="ignore"):
+            differ.append(not np.array_equal(values[0], values[1].astype(values[0].dtype)))
+    assert np.mean(differ) > 0.9
 
 
 @pytest.mark.parametrize("opcode", ["maximum", "minimum", "multiply"])

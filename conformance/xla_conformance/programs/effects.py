@@ -4,6 +4,7 @@ An effect feeds in or out, is a custom call that the host notes, or draws from t
 
 A pass may remove what nobody reads, merge what is alike, and move what never changes, but not what has an effect. Each
 place is one of a computation: called, called twice, in a branch, in a loop's body or condition, and each in another.
+One computation has two effects with the same operands, which are unordered, but must both happen.
 Some of these computations return what is known without a run of them: their parameter or a constant.
 """
 
@@ -68,9 +69,12 @@ class _Text:
         self.computations.append(text.strip("\n"))
         return text.split()[0]
 
-    def effect(self, result: str = "computed") -> str:
+    def effect(self, result: str = "computed", *, twice: bool = False) -> str:
+        """A computation with an effect, or with two that are alike, down to the token that they take."""
         n = next(self._count)
         effect = EFFECTS[self._kind]
+        if twice:
+            effect += "\n  again" + effect[effect.rindex("o = ") + 1 :]
         first, last = _RESULTS[result]
         return self._add(
             f"effect_{n} {{\n  {first}\n  k = s32[] constant({1000 * n})\n  y = s32[] add(x, k)\n"
@@ -110,7 +114,7 @@ class _Text:
 def _places(text: _Text) -> list[str]:
     """Returns computations with an effect at each place."""
     loop = text.loop
-    shared = text.effect()
+    shared, twice = text.effect(), text.effect(twice=True)
     known = [
         place
         for result in ("passed on", "constant")
@@ -125,6 +129,8 @@ def _places(text: _Text) -> list[str]:
         *known,
         shared,
         text.call(shared),
+        twice,
+        loop(twice),
         text.branch(text.effect(), negative=True),
         text.branch(text.effect(), negative=False),
         loop(text.effect()),

@@ -41,7 +41,7 @@ def padded_windows(seed: int, *, every: bool) -> tuple[Rewritten, ...]:
     found = []
     paddings = _PADDINGS if every else _PADDINGS[:1]
     for element in _TYPES if every else _TYPES[:1]:
-        for name, windows in _WINDOWS.items():
+        for name, windows in WINDOWS.items():
             module = HloModule("padded_windows")
             entry = module.add_computation(HloComputation("main"), entry=True)
             builder = Builder(entry)
@@ -90,7 +90,7 @@ def _scattered(v: Value) -> Value:
     )
 
 
-_WINDOWS: Mapping[str, Callable[[Value], Value]] = {
+WINDOWS: Mapping[str, Callable[[Value], Value]] = {
     **{by: _reduced(by) for by in ("maximum", "minimum", "add", "multiply")},
     "convolution": _convolved,
     "select-and-scatter": _scattered,

@@ -33,6 +33,7 @@ from xla_conformance.programs.patterns import broken_conditions, parts
 from xla_conformance.programs.rewrites import KINDS, Rewritten, apart, rewritten
 from xla_conformance.programs.running import require_each
 from xla_conformance.programs.structures import branches, states
+from xla_conformance.programs.wide_sums import wide_sums
 from xla_conformance.programs.widenings import widenings
 from xla_core import Client, evaluate
 from xla_core.hlo import HloModule, Tolerance
@@ -199,6 +200,7 @@ _MADE: dict[str, Callable[..., Sequence[Rewritten]]] = {
     "arrangements": arrangements,
     "padded-windows": padded_windows,
     "widenings": widenings,
+    "wide-sums": wide_sums,
     **{f"constants-{t.value}": functools.partial(constant_operands, t) for t in CONSTANT_TYPES},
 }
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from xla_conformance.ops import OpCase, generate
+from xla_conformance.ops.domains.movement import INDEX_TYPES
 from xla_conformance.ops.elementwise import value_cases
 
 from xla_core.hlo import HloInstruction, Opcode
@@ -39,9 +42,9 @@ def test_scatters_of_sorted_indices_name_some_place_twice() -> None:
     for case in cases_of(Opcode.SCATTER, "usual"):
         arguments = case.arguments()
         for scatter in instructions(case):
-            places = arguments[scatter.operand(1).parameter_number].reshape(-1).astype(np.int64)
+            places = arguments[scatter.operand(1).parameter_number].reshape(-1)
             if scatter.attribute("indices_are_sorted"):
-                assert (np.diff(places) >= 0).all(), case.name
+                assert (places[1:] >= places[:-1]).all(), case.name
                 twice |= not scatter.attribute("unique_indices") and len(set(places)) < len(places)
     assert twice
 
@@ -76,13 +79,36 @@ def test_each_elementwise_op_has_a_case_of_a_million_elements() -> None:
 
 def test_products_contract_sizes_of_each_remainder_with_and_without_a_batch() -> None:
     found = set()
-    for seed in range(3):
-        for case in generate(seed=seed, opcodes=[Opcode.DOT]):
-            if "-remainders-" in case.name:
-                for dot in instructions(case):
-                    size = dot.operand(0).shape.dimensions[-1]
-                    found.add((size % 8, bool(dot.attribute("lhs_batch_dims"))))
-    assert found == {(rest, batch) for rest in range(8) for batch in (False, True)}
+    for case in cases_of(Opcode.DOT, "remainders"):
+        for dot in instructions(case):
+            size = dot.operand(0).shape.dimensions[-1]
+            found.add((size % 8, bool(dot.attribute("lhs_batch_dims")), dot.shape.element_type is case.element_type))
+    assert found == set(itertools.product(range(8), (False, True), (False, True)))
+
+
+def test_columns_are_of_each_remainder_in_each_type() -> None:
+    found: dict[str, set[int]] = {}
+    for case in cases_of(Opcode.REDUCE, "rows"):
+        for reduce in instructions(case):
+            if reduce.attribute("dimensions") == (0,):
+                sizes = reduce.operand(0).shape.dimensions
+                found.setdefault(case.element_type.value, set()).add(sizes[1] % 4)
+    assert all(found[name] == set(range(4)) for name in ("s32", "bf16", "f32"))
+
+
+def test_gathers_of_rows_have_indices_of_each_type_up_to_its_end() -> None:
+    found: dict[str, int] = {}
+    for case in cases_of(Opcode.GATHER, "usual"):
+        arguments = case.arguments()
+        for gather in instructions(case):
+            operand, indices = gather.operands
+            places = arguments[indices.parameter_number].astype(np.int64)
+            inside = places[(places >= 0) & (places < operand.shape.dimensions[0])]
+            name = indices.shape.element_type.value
+            found[name] = max(found.get(name, 0), int(inside.max(initial=0)))
+    assert found.keys() == {t.value for t in INDEX_TYPES}
+    assert found["s8"] > 120
+    assert found["u8"] > 240
 
 
 def test_rows_that_are_matrices_have_each_remainder_in_some_type() -> None:

@@ -151,23 +151,24 @@ def _dot_of_alike(p: Program, c: Choice) -> HloInstruction:
     sizes=(Group(8, 16, 24, 32, 64),),
     empty=(),
     places=("minor",),
+    result=("wider", "same"),
 )
 def _dots_of_remainders(p: Program, c: Choice) -> HloInstruction:
-    """Contracted sizes of each remainder modulo 8, with or without a batch, in types that matrix instructions take.
+    """Contracted sizes of each remainder modulo 8, with and without a batch, in types that matrix instructions take.
 
     A kernel of vectors or tiles has code of its own for the last elements, often one for each remainder.
     """
     results = []
-    for rest in range(8):
-        size, turn = c.size + rest, c.size // 8 + rest
-        left, right = factors(size, p.type)
-        batch = (2,) if turn % 2 else ()
-        at, is_last = len(batch), turn // 2 % 2  # whether rhs is contracted over its last dimension
+    made = result_type(c.result, p.type)
+    for rest, batch in itertools.product(range(8), ((), (2,))):
+        size, at = c.size + rest, len(batch)
+        is_last = (c.size // 8 + rest + at) % 2  # whether rhs is contracted over its last dimension
+        left, right = factors(size, made)
         lhs = p.parameter((*batch, 3, size), fill=left)
         rhs = p.parameter((*batch, 5, size) if is_last else (*batch, size, 5), fill=right)
         numbers = {f"{side}_batch_dims": tuple(range(at)) for side in ("lhs", "rhs")}
         numbers |= {"lhs_contracting_dims": (at + 1,), "rhs_contracting_dims": (at + is_last,)}
-        results.append(p.add(Opcode.DOT, lhs, rhs, shape=p.shape((*batch, 3, 5)), **numbers))
+        results.append(p.add(Opcode.DOT, lhs, rhs, shape=p.shape((*batch, 3, 5), made), **numbers))
     return p.add(Opcode.TUPLE, *results)
 
 

@@ -13,6 +13,7 @@ from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.dimension_numbers import AXES, choose_numbers
+from xla_conformance.ops.domains.movement import INDEX_TYPES
 from xla_conformance.ops.fills import Fill
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import (
@@ -189,13 +190,28 @@ def _in_order(places: Fill) -> Fill:
     return lambda shape, random: np.sort(places(shape, random), axis=0)
 
 
-def _usual_indices(p: Program, turn: int, count: int, fill: Fill) -> HloInstruction:
-    """Adds indices of rows for `index_vector_dim` 1: vectors of one element, or scalars, by turns."""
-    element = (ElementType.S32, ElementType.S64, ElementType.U32)[turn % 3]
+_USUAL: dict[str, Any] = {
+    "variant": "usual",
+    "sizes": _LENGTHS,
+    "empty": (),
+    "places": ("minor",),
+    "index": (Group(*INDEX_TYPES[:4]), Group(*INDEX_TYPES[4:])),
+}
+
+
+def _usual_indices(
+    p: Program, element: ElementType, turn: int, count: int, fill: Fill, *, distinct: bool = False
+) -> HloInstruction:
+    """Adds indices of rows for `index_vector_dim` 1: vectors of one element, or scalars, by turns.
+
+    Those of 8 bits are of 32 instead where they have to be distinct.
+    """
+    if distinct and element.bit_width == 8:
+        element = ElementType.S32 if element.is_signed else ElementType.U32
     return p.parameter((count,) if turn // 2 % 2 else (count, 1), element, fill)
 
 
-@domain(Opcode.SCATTER, variant="usual", rule=EQUAL, sizes=_LENGTHS, empty=(), places=("minor",))
+@domain(Opcode.SCATTER, rule=EQUAL, **_USUAL)
 def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
     """The most usual scatters: elements and rows, replaced or combined by each reducer; and scatters of nothing."""
     results = []
@@ -211,7 +227,8 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
         places = _places(c.size, count, distinct=not is_known)
         is_sorted = number % 4 in (2, 3)  # which doesn't say that no index is there twice
         turn = number + c.size // 2 * 2  # even beside each power of two, so rows and elements meet both forms
-        indices = _usual_indices(p, turn, count, _in_order(places) if is_sorted else places)
+        fill_indices = _in_order(places) if is_sorted else places
+        indices = _usual_indices(p, c.index, turn, count, fill_indices, distinct=not is_known)
         made = reducer(p, name, p.type) if is_known else _replacing(p, [p.type])
         attributes: dict[str, Any] = {"update_window_dims": (1,) if row else (), "inserted_window_dims": (0,)}
         attributes |= {"scatter_dims_to_operand_dims": (0,), "index_vector_dim": 1, "unique_indices": not is_known}
@@ -221,14 +238,14 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
-@domain(Opcode.GATHER, variant="usual", sizes=_LENGTHS, empty=(), places=("minor",))
+@domain(Opcode.GATHER, **_USUAL)
 def _usual_gather(p: Program, c: Choice) -> HloInstruction:
     """The most usual gathers: elements and rows, by some indices and by none."""
     results = []
     for row, count in (((), c.size + 3), ((5,), c.size + 3), ((5,), 0)):
         operand = p.parameter((c.size, *row))
         fill = _places(c.size, count, distinct=False)
-        indices = _usual_indices(p, len(row) + 2 * c.size, count, fill)
+        indices = _usual_indices(p, c.index, len(row) + 2 * c.size, count, fill)
         attributes: dict[str, Any] = {"offset_dims": (1,) if row else (), "collapsed_slice_dims": (0,)}
         attributes |= {"start_index_map": (0,), "index_vector_dim": 1, "slice_sizes": (1, *row)}
         results.append(p.add(Opcode.GATHER, operand, indices, **attributes))

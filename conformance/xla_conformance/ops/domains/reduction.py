@@ -73,7 +73,7 @@ def _rows(p: Program, c: Choice) -> HloInstruction:
     """Rows and columns, which programs reduce most, by every reducer of the type, from its identity.
 
     Half of the row reductions are of matrices of more than 4,096 elements, over both dimensions. The size of the minor
-    one has each remainder modulo 4.
+    one, and the number of the other rows and columns, have each remainder modulo 4.
     """
     results: list[HloInstruction] = []
     many = 2 * len(KINDS) if c.size < _MANY else len(KINDS)
@@ -82,7 +82,8 @@ def _rows(p: Program, c: Choice) -> HloInstruction:
     for number, name in enumerate(dict.fromkeys(known_reducer(name, p.type) for name in names)):
         to_apply, first = reducer(p, name, p.type), identity(name, p.type)
         for axis in (1, 0) if c.size < _LARGE or not results else (len(results) % 2,):
-            sizes: tuple[int, ...] = (many, c.size) if axis else (c.size, many)
+            kept = many + (c.remainder + number) % 4
+            sizes: tuple[int, ...] = (kept, c.size) if axis else (c.size, kept)
             axes: tuple[int, ...] = (axis,)
             if axis and (number + c.size) % 2 and c.size < _LARGE:
                 sizes, axes = (many, 2 + 4096 // (many * minor), minor), (1, 2)
