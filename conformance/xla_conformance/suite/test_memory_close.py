@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.device.gates import settles
-from xla_conformance.device.memories import allocated
+from xla_conformance.device.memories import SMALLEST, allocated, known_memory
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.device.processes import open_files, thread_count
 from xla_conformance.failures import Failure
@@ -17,6 +17,7 @@ from xla_core import Client
 
 ROUNDS = 12
 _MOST = 8
+_DEVICES = 64
 
 
 def _use(open_client: Callable[[], Client]) -> np.ndarray:
@@ -65,3 +66,27 @@ def test_closed_devices_leave_nothing(open_client: Callable[[], Client]) -> None
             f"Closing devices gives back what they took, but {ROUNDS} times left {left} threads and files.",
             promise="executor.close",
         )
+
+
+@pytest.mark.promise("executor.close", "executor.deallocate-after-close")
+def test_memory_freed_behind_its_device_is_given_to_later_ones(open_client: Callable[[], Client]) -> None:
+    """Together, blocks that were in use as their devices closed are larger than a device."""
+    with open_client() as client:
+        executor = client.devices[0].executor
+        said = known_memory(executor)
+        size = said // 8
+        while (memory := executor.allocate(size)) is None and size > SMALLEST:  # others may use the device too
+            size //= 2
+    if memory is not None:
+        executor.deallocate(memory)
+    for number in range(min(said // size, _DEVICES) + 2):
+        with open_client() as client:
+            executor = client.devices[0].executor
+            memory = executor.allocate(size)
+        if memory is None:
+            raise Failure(
+                f"Memory that is freed when its device is closed can be given again, but {number + 1} devices, opened "
+                f"one after another, had no {size} bytes, of {said}.",
+                promise="executor.deallocate-after-close",
+            )
+        executor.deallocate(memory)
