@@ -35,7 +35,7 @@ from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, lacks_room, save_failure
 from xla_conformance.runner.process import folder_name, stage_limit
-from xla_conformance.runner.processors import Processors
+from xla_conformance.runner.processors import Processors, use_one_blas_thread
 from xla_core import parse
 from xla_core.errors import XlaError
 from xla_core.hlo import OPS, Opcode, Trait
@@ -93,6 +93,7 @@ class _Worker:
         faulthandler.enable(self._stacks)
         end_with_parent()
         self._processors = Processors(config.getoption("xla_processor"))
+        use_one_blas_thread()
         self._client: ClaimingClient | None = None
         self._answered = False
         self._entry: dict[str, Any] = {}

@@ -1,11 +1,26 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
 import pytest
 from xla_conformance.runner.processors import Processors, processor_for
+
+_PRODUCT = """
+import time
+import numpy as np
+from xla_conformance.runner.processors import use_one_blas_thread
+use_one_blas_thread()
+square = np.ones((512, 512))
+before = time.thread_time(), time.process_time()
+square @ square
+time.sleep(0.2)  # in which other threads would wait in a loop
+of_thread, of_process = time.thread_time() - before[0], time.process_time() - before[1]
+assert of_process - of_thread < 0.005, (of_thread, of_process)
+"""
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="needs two processors, and Linux"
@@ -55,3 +70,7 @@ def test_all_threads_keep_to_the_processor_in_tests_of_data(allowed: set[int]) -
 def test_a_worker_without_a_processor_of_its_own_keeps_all(allowed: set[int]) -> None:
     Processors(None).enter("test_ops.py")
     assert os.sched_getaffinity(0) == allowed
+
+
+def test_numpy_multiplies_matrices_in_one_thread() -> None:
+    subprocess.run([sys.executable, "-c", _PRODUCT], check=True)
