@@ -131,6 +131,8 @@ def _shortened(line: str) -> str:
 
 def printable(text: str) -> str:
     """The text without control characters, which XML doesn't allow."""
+    if text.isprintable():
+        return text
     return "".join(c for c in text if c in "\n\t" or (c >= " " and c not in "\x7f\ufffe\uffff"))
 
 
