@@ -147,19 +147,27 @@ class _Data:
 
 @functools.lru_cache(8)
 def _data(form: Form, square: bool, seed: int, least: int) -> _Data:
-    """Returns the operands of a form: flat, or with as many rows as columns."""
+    """Returns the operands of a form: flat, or with as many rows as columns.
+
+    At the ends of real ones, which kernels may compute apart from whole vectors, are the most special values.
+    """
     random = np.random.default_rng([seed, zlib.crc32(f"{form.opcode} {form.operands} {form.variant}".encode())])
     arrays = [i for i in range(len(form.operands)) if i not in form.scalars and i != form.constant]
     inner, _ = form.shapes((1,))
     columns = inner[1:]
     given = _operands(form, [form.operands[i] for i in arrays], random, min(least, _MANY))
-    rows = -(-max(len(given[0]), least + 1) // math.prod(columns))
+    types = [ElementType.from_numpy(a.dtype) for a in given]
+    end = 0 if any(t.is_complex for t in types) else values.END
+    rows = -(-max(len(given[0]) + end, least + 1) // math.prod(columns))
     side = math.isqrt(rows - 1) + 1 | 1
-    dimensions = (side, side) if square else (rows | 1,)
-    missing = math.prod(dimensions) * math.prod(columns) - len(given[0])
+    dimensions = (side, side) if square else (rows | values.END,)
+    missing = math.prod(dimensions) * math.prod(columns) - len(given[0]) - end
     order = random.permutation(len(given[0]) + missing)
-    filled = [np.concatenate([a, values.magnitudes(ElementType.from_numpy(a.dtype), missing, random)]) for a in given]
-    shaped = [a[order].reshape(*dimensions, *columns) for a in filled]
+    filled = [
+        np.concatenate([a, values.magnitudes(t, missing, random)])[order] for a, t in zip(given, types, strict=True)
+    ]
+    ends = [random.choice(values.most_special(t), end) for t in types]
+    shaped = [np.concatenate(parts).reshape(*dimensions, *columns) for parts in zip(filled, ends, strict=True)]
     if not form.scalars:
         return _Data(dimensions, [shaped])
     scalars = sorted(form.scalars)

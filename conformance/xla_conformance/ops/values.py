@@ -204,7 +204,7 @@ def _covering(lists: Sequence[np.ndarray], random: np.random.Generator) -> list[
 # -- one array ---------------------------------------------------------------------------------------------------------
 
 
-_END = 15
+END = 15
 """The most elements behind the last whole vector of 16."""
 
 
@@ -219,7 +219,7 @@ def special(shape: Shape, seed: Seed) -> np.ndarray:
     if len(values) > count // 2:
         values = random.choice(values, count // 2 + count % 2, replace=False)
     rest = count - len(values)
-    end = min(_END, rest)
+    end = min(END, rest)
     often = random.choice(few, end + (rest - end) // 2)
     others = magnitudes(element, rest - len(often), random)
     body = random.permutation(np.concatenate([values, often[end:], others]))

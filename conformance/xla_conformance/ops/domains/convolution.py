@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.contraction import BITS, OTHERS, PRECISIONS, other_type, result_type
@@ -32,7 +32,7 @@ _MOST = 1 << 23
     types=_TYPES,
     sizes=SIZES[:6],
     places=("minor",),
-    spatial=(2, 1, 3, 0),
+    spatial=(2, 1, Group(3, 4), 0),
     along=("last", "first"),
     large=("spatial", "batch", "input_feature", "output_feature", "every"),
     input=_ORDERS,
@@ -53,7 +53,7 @@ _MOST = 1 << 23
 def _convolution(p: Program, c: Choice) -> HloInstruction:
     feature_groups, batch_groups = c.groups
     own = {"batch": 2, "input_feature": 3, "output_feature": 2}
-    space = [5, 6, 4][: c.spatial]
+    space = [5, 6, 4, 3][: c.spatial]
     windows = list((_OTHER_WINDOWS * 2)[: c.spatial])
     chosen = {"last": c.spatial - 1, "first": 0}[c.along]
     if c.large == "every":

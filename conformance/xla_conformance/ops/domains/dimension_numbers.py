@@ -24,7 +24,7 @@ AXES: dict[str, Any] = {
         Group("cwbc", "bwbc"),
         "wcw",
         "wwc",
-        "cwwcw",
+        Group("cwwcw", "wcwwcw"),
         "scalar",
     ),
     "mapped": ("all", "reversed", "first", "last", "none"),

@@ -157,7 +157,7 @@ _each_combination_of_flags("complex", ElementType.C64)
 _FFT: dict[str, Any] = {
     "rule": Rule("scaled", 16),
     "scalar": False,
-    "rank": (2, 1, 3, 4),
+    "rank": (2, 1, 3, Group(4, 6)),
     "form": tuple((kind, count) for kind in ("forward", "inverse") for count in (1, 2, 3)),
     "places": ("minor", "major", "middle"),
 }

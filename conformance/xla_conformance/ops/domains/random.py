@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EXACT, epsilon
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import Fill, exactly
@@ -24,7 +24,7 @@ _T = ElementType
 
 @domain(
     Opcode.RNG_BIT_GENERATOR,
-    rank=(2, 1, 3, 4),
+    rank=(2, 1, 3, Group(4, 6)),
     algorithm=("rng_three_fry", "rng_philox", "rng_default"),
     state=("u64[2]", "u64[3]", "u32[4]"),
     counter=("any", "low carries", "all carry"),

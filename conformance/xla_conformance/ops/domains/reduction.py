@@ -204,7 +204,7 @@ def _map(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     sizes=(*MEDIUM, SIZES[3]),
     scalar=False,
-    rank=(2, 1, 3, 4),
+    rank=(2, 1, 3, Group(4, 6)),
     along=("place", "minor", "middle"),
     inputs=(1, 2, 3),
     carries=(1, 2, 0, 3),

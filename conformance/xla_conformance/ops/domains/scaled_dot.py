@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.contraction import (
@@ -35,8 +35,8 @@ _T = ElementType
     result=("wider", "f32", "f64"),
     scale=(_T.F8E8M0FNU, _T.BF16, _T.F32),
     blocks=("contracting", "every", "whole", "none"),
-    free=("both", "left", "right"),
-    batch=(1, 0, 2),
+    free=("both", "left", "right", "none"),
+    batch=(1, 0, Group(2, 4)),
     contracting=(1, 2, 0),
     numbers=NUMBERS,
     lhs=ORDERS,
@@ -47,7 +47,7 @@ _T = ElementType
     terms=("whole", "special"),
 )
 def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
-    sizes = {"b": [2, 3][: c.batch], "f": [5], "c": [6, 4][: c.contracting]}
+    sizes = {"b": [2, 3, 4, 2][: c.batch], "f": [5], "c": [6, 4][: c.contracting]}
     if c.large == "every":
         equal = min(c.size, 6)
         sizes = {kind: [equal] * len(own) for kind, own in sizes.items()}
@@ -56,7 +56,7 @@ def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
     of_lhs, of_rhs = ([c.size if c.large == side else n] for side, n in (("left", 9), ("right", 7)))
     if c.large == "every":
         of_lhs = of_rhs = sizes["f"]
-    of_lhs, of_rhs = ([] if c.free == "right" else of_lhs), ([] if c.free == "left" else of_rhs)
+    of_lhs, of_rhs = ([] if c.free in ("right", "none") else of_lhs), ([] if c.free in ("left", "none") else of_rhs)
     lhs, lhs_at = arranged(c.lhs, {**sizes, "f": of_lhs}, c.numbers == "lhs crossed")
     rhs, rhs_at = arranged(c.rhs, {**sizes, "f": of_rhs}, c.numbers == "rhs crossed")
     made = {"wider": wider(p.type), "f32": _T.F32, "f64": _T.F64}[c.result]

@@ -235,7 +235,7 @@ def _wide_reduce_window(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     types=[t for t in ElementType if t.is_array and t.has_zero and not t.is_complex],
     sizes=SIZES[:6],
-    rank=(2, 1, 3, 4),
+    rank=(2, 1, 3, Group(4, 6)),
     select=("GE", "LE", "GT", "LT"),
     scatter=("add", "maximum", "multiply"),
     sides=SIDES,
