@@ -233,12 +233,12 @@ class Domain:
         if not all(halves):
             return []
         lengths = (*halves, [1]) if 1 in self.empty else halves
-        ranks = [rank for rank in members(self.axes.get("rank", ())) if rank > 2]
+        ranks = [rank for rank in self.axes.get("rank", ()) if min(members([rank])) > 2]
         axes = {**self.axes, "rank": ranks} if ranks else self.axes
         places = [place for place in self.places if place != "every"]
         found: list[Wanted] = []
         for half, place, large in itertools.product(lengths, places, self.axes.get("large", (None,))):
-            within = {"size": half, "place": (place,), **({"rank": ranks} if ranks else {})}
+            within = {"size": half, "place": (place,), **({"rank": members(ranks)} if ranks else {})}
             within |= {} if large is None else {"large": (large,)}
             found += [{**within, axis: members([value])} for axis, values in axes.items() for value in values]
         return found

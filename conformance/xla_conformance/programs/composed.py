@@ -165,11 +165,11 @@ class _Text:
         return [value, value, self._add("negated", self.shape, f"negate({value})")]
 
     def _difference(self, state: str, indices: Sequence[int]) -> str:
-        """The first part of a state minus the second, minus the third."""
+        """The first part of a state minus the second, plus the third, so that no two can be exchanged."""
         parts = [self._add(f"part{n}", self.shape, f"get-tuple-element({state}), index={n}") for n in indices]
         for number, part in enumerate(parts[1:], 1):
             name = "result" if number == len(parts) - 1 else f"less{number}"
-            parts[0] = self._add(name, self.shape, f"subtract({parts[0]}, {part})")
+            parts[0] = self._add(name, self.shape, f"{'subtract' if number == 1 else 'add'}({parts[0]}, {part})")
         return parts[0]
 
     def _data(self, value: str, most: int, *, is_within: bool = True) -> str:

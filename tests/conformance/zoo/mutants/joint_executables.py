@@ -17,13 +17,18 @@ _LARGE = 4096
 @_runs("compiler.run-backend", "In a called computation, a conditional with a negative index takes the first branch.")
 class FirstBranchInside(Rewriter):
     levels = (0, 1, 2)
+    entry = None
+
+    def run_hlo_passes(self, module, options, executor=None):
+        self.entry = module.entry
+        return super().run_hlo_passes(module, options, executor)
 
     def rewrite(self, c, i):
-        is_index = i.opcode == "conditional" and i.operand(0).shape.element_type == "s32"
-        if not is_index or c.parent is None or c is c.parent.entry or i.operand(0).opcode == "maximum":
+        is_index = i.opcode == "conditional" and str(i.operand(0).shape.element_type) == "s32"
+        if not is_index or c is self.entry or i.operand(0).opcode == "maximum":
             return None
         zero = c.constant(np.int32(0))
-        return i.clone([c.add("maximum", i.operand(0), zero), *i.operands[1:]])
+        return c.add_instruction(i.clone([c.add("maximum", i.operand(0), zero), *i.operands[1:]]))
 
 
 @_runs("compiler.run-backend", "A loop that exchanges two arrays of more than 4 KiB in each turn gives them exchanged.")
