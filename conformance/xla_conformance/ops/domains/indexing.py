@@ -190,8 +190,7 @@ def _in_order(places: Fill) -> Fill:
     return lambda shape, random: np.sort(places(shape, random), axis=0)
 
 
-_USUAL: dict[str, Any] = {
-    "variant": "usual",
+_FORMS: dict[str, Any] = {
     "sizes": _LENGTHS,
     "empty": (),
     "places": ("minor",),
@@ -199,19 +198,19 @@ _USUAL: dict[str, Any] = {
 }
 
 
-def _usual_indices(
-    p: Program, element: ElementType, turn: int, count: int, fill: Fill, *, distinct: bool = False
-) -> HloInstruction:
-    """Adds indices of rows for `index_vector_dim` 1: vectors of one element, or scalars, by turns.
+def _index_type(c: Choice, *, distinct: bool) -> ElementType:
+    """The type of the indices; instead of one of 8 bits one of 32, if all indices have to be distinct."""
+    if distinct and c.index.bit_width == 8:
+        return ElementType.S32 if c.index.is_signed else ElementType.U32
+    return ElementType(c.index)
 
-    Those of 8 bits are of 32 instead where they have to be distinct.
-    """
-    if distinct and element.bit_width == 8:
-        element = ElementType.S32 if element.is_signed else ElementType.U32
+
+def _usual_indices(p: Program, element: ElementType, turn: int, count: int, fill: Fill) -> HloInstruction:
+    """Adds indices of rows for `index_vector_dim` 1: vectors of one element, or scalars, by turns."""
     return p.parameter((count,) if turn // 2 % 2 else (count, 1), element, fill)
 
 
-@domain(Opcode.SCATTER, rule=EQUAL, **_USUAL)
+@domain(Opcode.SCATTER, variant="usual", rule=EQUAL, **_FORMS)
 def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
     """The most usual scatters: elements and rows, replaced or combined by each reducer; and scatters of nothing."""
     results = []
@@ -227,8 +226,8 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
         places = _places(c.size, count, distinct=not is_known)
         is_sorted = number % 4 in (2, 3)  # which doesn't say that no index is there twice
         turn = number + c.size // 2 * 2  # even beside each power of two, so rows and elements meet both forms
-        fill_indices = _in_order(places) if is_sorted else places
-        indices = _usual_indices(p, c.index, turn, count, fill_indices, distinct=not is_known)
+        element = _index_type(c, distinct=not is_known)
+        indices = _usual_indices(p, element, turn, count, _in_order(places) if is_sorted else places)
         made = reducer(p, name, p.type) if is_known else _replacing(p, [p.type])
         attributes: dict[str, Any] = {"update_window_dims": (1,) if row else (), "inserted_window_dims": (0,)}
         attributes |= {"scatter_dims_to_operand_dims": (0,), "index_vector_dim": 1, "unique_indices": not is_known}
@@ -238,7 +237,7 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
-@domain(Opcode.GATHER, **_USUAL)
+@domain(Opcode.GATHER, variant="usual", **_FORMS)
 def _usual_gather(p: Program, c: Choice) -> HloInstruction:
     """The most usual gathers: elements and rows, by some indices and by none."""
     results = []
@@ -280,16 +279,16 @@ def _window_places(sizes: Sequence[int], taken: Sequence[int], *, apart: bool) -
     return fill
 
 
-@domain(Opcode.SCATTER, variant="windows", rule=EQUAL, sizes=_LENGTHS, empty=(), places=("minor",))
+@domain(Opcode.SCATTER, variant="windows", rule=EQUAL, **_FORMS)
 def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
     """Windows whose dimensions all stay, at places that indices name in full. Passes bring scatters into this form."""
     results = []
-    for turn, (name, (rest, part)) in enumerate(itertools.product(("replace", "add", "maximum"), _WINDOWS)):
+    for name, (rest, part) in itertools.product(("replace", "add", "maximum"), _WINDOWS):
         sizes, taken, count = (c.size, *rest), (2, *part), c.size // 2 + 3
         name = name if name == "replace" else known_reducer(name, p.type)
         made = _replacing(p, [p.type]) if name == "replace" else reducer(p, name, p.type)
         fill = patterns if name == "replace" else fill_of(name, p.type, 1 + count)
-        element = (ElementType.S32, ElementType.S64)[(turn + c.size) % 2]
+        element = _index_type(c, distinct=name == "replace")
         places = _window_places(sizes, taken, apart=name == "replace")
         results.append(
             p.add(
@@ -308,18 +307,17 @@ def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
-@domain(Opcode.GATHER, variant="windows", sizes=_LENGTHS, empty=(), places=("minor",))
+@domain(Opcode.GATHER, variant="windows", **_FORMS)
 def _gathered_windows(p: Program, c: Choice) -> HloInstruction:
     """The same for gathers, which move a window that is partly outside inside."""
     results = []
-    for turn, (rest, part) in enumerate(_WINDOWS):
+    for rest, part in _WINDOWS:
         sizes, taken, count = (c.size, *rest), (2, *part), c.size // 2 + 3
-        element = (ElementType.S32, ElementType.S64, ElementType.U32)[(turn + c.size) % 3]
         results.append(
             p.add(
                 Opcode.GATHER,
                 p.parameter(sizes),
-                p.parameter((count, len(sizes)), element, _window_places(sizes, taken, apart=False)),
+                p.parameter((count, len(sizes)), c.index, _window_places(sizes, taken, apart=False)),
                 offset_dims=tuple(range(1, 1 + len(sizes))),
                 collapsed_slice_dims=(),
                 start_index_map=tuple(range(len(sizes))),
