@@ -106,7 +106,9 @@ def _known_fold(
     elif opcode in (Opcode.MAXIMUM, Opcode.MINIMUM) and CLASS[x.dtype] in "fe":
         (result,) = combine([start], [_extremum(opcode, ufunc, wide, axes)])
     else:
-        (result,) = combine([start], [np.asarray(ufunc.reduce(wide, axis=axes, dtype=wide.dtype))])
+        is_sum = opcode == Opcode.ADD and CLASS[wide.dtype] in "fc"
+        first = {"initial": -wide.dtype.type(0)} if is_sum else {}  # numpy starts at +0, so that no sum would be -0
+        (result,) = combine([start], [np.asarray(ufunc.reduce(wide, axis=axes, dtype=wide.dtype, **first))])
     return _narrowed(np.asarray(result), x.dtype)
 
 

@@ -51,7 +51,9 @@ class ReductionMerger(InstructionPass):
             return False
         (kernel,) = kernels
         results = _results(kernel)
-        if kernel.opcode not in _KERNELS or not results or not all(map(self._can_merge, sums)):
+        if kernel.opcode not in _KERNELS or any(root.shape.is_tuple for root in fused_roots(kernel)):
+            return False
+        if not results or not all(map(self._can_merge, sums)):
             return False
         if not self._is_cheaper(sums):
             return False

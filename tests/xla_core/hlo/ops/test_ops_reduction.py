@@ -68,6 +68,19 @@ def test_long_float_sums_are_rounded_once(t: ElementType) -> None:
     np.testing.assert_allclose(result.astype(np.float64), rounded, rtol=1e-15 if t is ElementType.F64 else 0)
 
 
+@pytest.mark.parametrize("t", [ElementType.BF16, F32, ElementType.F64, ElementType.C64], ids=str)
+@pytest.mark.parametrize("count", [1, 9, 40])
+def test_a_sum_of_negative_zeros_alone_is_negative(t: ElementType, count: int) -> None:
+    negative = -t.dtype.type(0)
+    x = np.full((2, count), negative)
+    x[1, -1] = 0
+    for start, expected in ((negative, [True, False]), (t.dtype.type(0), [False, False])):
+        result = run("reduce", x, start, dimensions=(1,), to_apply=scalar_computation("add", t))
+        parts = [result.real, result.imag] if t.is_complex else [result]
+        for part in parts:
+            np.testing.assert_array_equal(np.signbit(part), expected)
+
+
 def test_reduce_special_values() -> None:
     x = np.array([[0.0, -0.0, -1.0], [-0.0, -0.0, -3.0], [np.nan, 1.0, 2.0]], np.float32)
     largest = run("reduce", x, np.float32(-np.inf), dimensions=(1,), to_apply=scalar_computation("maximum", F32))

@@ -73,6 +73,35 @@ def test_other_reductions_stay(type_: str, op: str, rest: str) -> None:
     assert not _merge(_program(type_, op, rest=rest))
 
 
+@pytest.mark.parametrize("index", [0, 1])
+def test_parts_of_a_reduction_of_several_arrays_stay(index: int) -> None:
+    assert not _merge(
+        parse_hlo(f"""HloModule m
+op {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}}
+both {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  s = f32[] add(a, c)
+  t = f32[] add(b, d)
+  ROOT r = (f32[], f32[]) tuple(s, t)
+}}
+ENTRY e {{
+  x = f32[16,32,3] parameter(0)
+  zero = f32[] constant(0)
+  first = (f32[16,3], f32[16,3]) reduce(x, x, zero, zero), dimensions={{1}}, to_apply=both
+  part = f32[16,3] get-tuple-element(first), index={index}
+  ROOT r = f32[3] reduce(part, zero), dimensions={{0}}, to_apply=op
+}}
+""")
+    )
+
+
 def test_atomics_must_cost_less_than_a_kernel() -> None:
     assert not _merge(_program("f32", "add"), FusionCosts(kernel=0, byte=8.0))
     assert not _merge(_program("f32", "add"), FusionCosts(kernel=3e3, byte=8.0))
