@@ -246,6 +246,17 @@ def test_right_backends_agree(backend: str, program: Path, capsys: pytest.Captur
     assert "agrees with the reference evaluator" in printed
 
 
+def test_agreement_names_the_seed_of_random_arguments(
+    program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bisect("template", program, "--seed", 3) == 0
+    assert "The arguments are random, of --seed 3. A fault may need other values" in capsys.readouterr().out
+    shapes = xla.parse(PROGRAM).parameter_shapes
+    np.savez(tmp_path / "arguments.npz", *(np.ones(s.dimensions, s.dtype) for s in shapes))
+    assert bisect("template", program, "--input", tmp_path / "arguments.npz") == 0
+    assert "are random" not in capsys.readouterr().out
+
+
 def test_common_options_can_be_set(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bisect("template", program, "--set", "optimization_level=0") == 0, capsys.readouterr().out
 

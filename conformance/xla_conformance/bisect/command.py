@@ -85,6 +85,11 @@ def bisect(
         raise typer.Exit(1)
     extent = "in each instruction and as a whole" if known == len(steps) else "as a whole"
     out.print(f"[bold green]The device agrees with the reference evaluator, {extent}.")
+    if shapes and not inputs:
+        other = "give another seed, or by --input the arguments for which the answer is wrong"
+        out.print(
+            f"The arguments are random, of --seed {seed}. A fault may need other values: {other}.", soft_wrap=True
+        )
 
 
 def _verdict(out: Console, what: str, how: str) -> None:
