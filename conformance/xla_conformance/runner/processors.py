@@ -8,12 +8,10 @@ use all processors, and so does the opening of the device, where backends count 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 from collections.abc import Collection
-from pathlib import Path
 
-import numpy as np
+from threadpoolctl import threadpool_limits
 
 from xla_conformance.results import group_of
 
@@ -52,11 +50,9 @@ class Processors:
 def use_one_blas_thread() -> None:
     """Lets numpy compute with matrices in the calling thread alone.
 
-    The other threads of its OpenBLAS wait in a loop for a while after each large call, on the worker's own processor.
+    The other threads of its BLAS wait in a loop for a while after each large call, on the worker's own processor.
     """
-    for file in Path(np.__file__).parent.with_name("numpy.libs").glob("*openblas*"):
-        with contextlib.suppress(OSError, AttributeError):  # another build of OpenBLAS
-            ctypes.CDLL(str(file)).scipy_openblas_set_num_threads64_(1)
+    threadpool_limits(1, user_api="blas")
 
 
 def _allowed() -> set[int]:
