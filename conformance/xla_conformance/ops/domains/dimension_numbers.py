@@ -24,7 +24,7 @@ AXES: dict[str, Any] = {
         Group("cwbc", "bwbc"),
         "wcw",
         "wwc",
-        Group("cwwcw", "wcwwcw"),
+        "cwwcw",
         "scalar",
     ),
     "mapped": ("all", "reversed", "first", "last", "none"),

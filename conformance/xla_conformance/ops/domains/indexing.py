@@ -66,6 +66,16 @@ _SQUARE: dict[str, Any] = {
 }
 """Slices of one element, so that every dimension can be taken for another."""
 
+_SIX: dict[str, Any] = {
+    **_SQUARE,
+    "roles": ("wcwwcw",),
+    "batch": (1,),
+    "sizes": (3,),
+    "empty": (),
+    "places": ("every",),
+}
+"""The same for arrays of six dimensions."""
+
 
 @domain(
     Opcode.GATHER,
@@ -77,6 +87,11 @@ _SQUARE: dict[str, Any] = {
     **_SQUARE,
 )
 def _square_gather(p: Program, c: Choice) -> HloInstruction:
+    return _gather(p, c)
+
+
+@domain(Opcode.GATHER, variant="six", alike=True, **_SIX)
+def _gather_of_six(p: Program, c: Choice) -> HloInstruction:
     return _gather(p, c)
 
 
@@ -122,6 +137,16 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.SCATTER, *operands, indices, *parts, to_apply=made, **attributes)
 
 
+_COMBINED: dict[str, Any] = {
+    "count": (1, 2),
+    "second": SECONDS,
+    "reducer": ("add", "maximum", "replace"),
+    "accumulator": ("same",),
+    "ends": (False,),
+    "sides": SIDES[:1],
+}
+
+
 @domain(
     Opcode.SCATTER,
     variant="square",
@@ -130,15 +155,15 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     sizes=(Group(3, 4, 5), 17),
     empty=(),
     places=("every",),
-    count=(1, 2),
-    second=SECONDS,
-    reducer=("add", "maximum", "replace"),
-    accumulator=("same",),
-    ends=(False,),
-    sides=SIDES[:1],
+    **_COMBINED,
     **_SQUARE,
 )
 def _square_scatter(p: Program, c: Choice) -> HloInstruction:
+    return _scatter(p, c)
+
+
+@domain(Opcode.SCATTER, variant="six", alike=True, rule=EQUAL, **_COMBINED, **_SIX)
+def _scatter_of_six(p: Program, c: Choice) -> HloInstruction:
     return _scatter(p, c)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_conformance.ops.choices import Choice, Group
+from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.contraction import (
@@ -35,8 +35,8 @@ _T = ElementType
     result=("wider", "f32", "f64"),
     scale=(_T.F8E8M0FNU, _T.BF16, _T.F32),
     blocks=("contracting", "every", "whole", "none"),
-    free=("both", "left", "right", "none"),
-    batch=(1, 0, Group(2, 4)),
+    free=("both", "left", "right"),
+    batch=(1, 0, 2),
     contracting=(1, 2, 0),
     numbers=NUMBERS,
     lhs=ORDERS,
@@ -96,6 +96,23 @@ def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
     algorithm=(None,),
 )
 def _scaled_dot_of_alike(p: Program, c: Choice) -> HloInstruction:
+    return _scaled_dot(p, c)
+
+
+@domain(
+    Opcode.SCALED_DOT,
+    **{**ALIKE, "variant": "products"},
+    result=("f32",),
+    scale=(_T.F32,),
+    blocks=("every",),
+    free=("none", "both"),
+    batch=(0, 4),
+    lhs=("bfc",),
+    rhs=("bcf",),
+    algorithm=(None,),
+)
+def _scaled_products(p: Program, c: Choice) -> HloInstruction:
+    """Scalars, and arrays of six dimensions."""
     return _scaled_dot(p, c)
 
 
