@@ -51,3 +51,33 @@ def test_composed_programs_have_each_kind_of_control_flow() -> None:
 
 def test_programs_have_names_of_their_own() -> None:
     assert len({program.name for program in FAMILY}) == len(FAMILY)
+
+
+def test_loops_over_large_arrays_alone_may_take_long() -> None:
+    text = """HloModule m
+condition {
+  s = (s32[], u8[$N]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+body {
+  s = (s32[], u8[$N]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = u8[$N] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = u8[$N] negate(x)
+  ROOT t = (s32[], u8[$N]) tuple(j, y)
+}
+ENTRY e {
+  x = u8[$N] parameter(0)
+  zero = s32[] constant(0)
+  before = (s32[], u8[$N]) tuple(zero, x)
+  after = (s32[], u8[$N]) while(before), condition=condition, body=body
+  ROOT r = u8[$N] get-tuple-element(after), index=1
+}
+"""
+    assert [FamilyProgram("loop", text.replace("$N", str(n))).has_long_loop for n in (4099, 70001)] == [False, True]
+    without = "HloModule m\nENTRY e {\n  x = u8[70001] parameter(0)\n  ROOT y = u8[70001] negate(x)\n}\n"
+    assert not FamilyProgram("negate", without).has_long_loop

@@ -17,7 +17,10 @@ import numpy as np
 from xla_conformance.bits import require_bits
 from xla_conformance.programs.composed import composed_programs
 from xla_core import HloModule, Shape, parse
-from xla_core.hlo import evaluate, evaluate_replicas
+from xla_core.hlo import Opcode, evaluate, evaluate_replicas
+
+_LARGE = 1 << 16
+"""Elements of an array whose loops may take long."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +51,12 @@ class FamilyProgram:
         """Raises Failure unless the results of a run are the program's own for these arguments, bit for bit."""
         got = [np.asarray(r) for r in results]
         require_bits(sentence, got, self.results(arguments), promise=promise, module=self.text, arguments=arguments)
+
+    @property
+    def has_long_loop(self) -> bool:
+        """Whether a loop of the program goes over a large array in each turn."""
+        loops = (i for c in self.module.computations for i in c.instructions if i.opcode is Opcode.WHILE)
+        return any(leaf.is_array and leaf.num_elements > _LARGE for loop in loops for leaf in loop.shape.leaves())
 
     @property
     def devices(self) -> int:
