@@ -34,9 +34,9 @@ def arranged(name: str, values: np.ndarray, random: np.random.Generator) -> np.n
     made = np.array(values)
     rows = np.moveaxis(np.atleast_1d(made), axis, -1)
     flat = rows.reshape(-1, rows.shape[-1])
-    for number, at in enumerate(random.permutation(len(ARRANGEMENTS))[: len(flat)]):
-        part = flat[number :: len(ARRANGEMENTS)]
-        flat[number :: len(ARRANGEMENTS)] = arranged(list(ARRANGEMENTS)[at], part, random)
+    for number, way in enumerate(random.permutation(list(ARRANGEMENTS))[: len(flat)]):
+        turns = slice(number, None, len(ARRANGEMENTS))
+        flat[turns] = arranged(str(way), flat[turns], random)
     return np.ascontiguousarray(np.moveaxis(flat.reshape(rows.shape), -1, axis)).reshape(values.shape)
 
 

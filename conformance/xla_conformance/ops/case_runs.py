@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from xla_conformance.ops.cases import OpCase
 from xla_conformance.ops.contexts import Context, Placed, place
 from xla_conformance.ops.executions import Before, moved_arguments
@@ -33,6 +35,22 @@ def placed_runs(cases: Sequence[OpCase], context: Context, layouts: LayoutRules)
     """Puts the cases' program into a context. Returns it with the arguments of each case."""
     runs = [case.arguments() for case in cases]
     return place(cases[-1].program.module, context, runs[-1], layouts=layouts).with_each(runs)
+
+
+def results_of_each(
+    results: Sequence[list[np.ndarray]], parts: Sequence[Sequence[Placed]]
+) -> list[list[list[np.ndarray]]]:
+    """Returns for each case its part of the results of a program of several cases, for each of its own executions.
+
+    Args:
+        results: of each execution of the program.
+        parts: the executions of each case. Those of a case with fewer are the last ones.
+    """
+    found, end = [], 0
+    for runs in parts:
+        start, end = end, end + sum(1 for _ in runs[-1].module.result_shape.leaves())
+        found.append([made[start:end] for made in results[-len(runs) :]])
+    return found
 
 
 def joined_runs(joined: Placed, parts: Sequence[Sequence[Placed]]) -> list[Placed]:

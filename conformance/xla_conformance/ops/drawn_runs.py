@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_conformance.claims import NotSupported
 from xla_conformance.failures import Failure
-from xla_conformance.ops.case_runs import cases_run, joined_runs, placed_runs
+from xla_conformance.ops.case_runs import cases_run, joined_runs, placed_runs, results_of_each
 from xla_conformance.ops.comparison import check, sentence_of
 from xla_conformance.ops.contexts import Context, place
 from xla_conformance.ops.drawn import DrawnCase
@@ -51,16 +51,11 @@ def _require_right(client: Client, target: TargetConfig, group: Sequence[DrawnCa
     executions = joined_runs(whole, parts)
     device = device_for(client, name)
     results = run(client, executions, device=device, before="given" if len(executions) > 1 else before)
-    for number, (placed, made) in enumerate(zip(executions, results, strict=True), -len(executions)):
-        for drawn, runs in zip(group, cases, strict=True):
-            count = sum(1 for _ in runs[-1].program.module.result_shape.leaves())
-            mine, made = made[:count], made[count:]
-            if len(runs) < -number:
-                continue
-            case = runs[number]
+    for drawn, runs, mine in zip(group, cases, results_of_each(results, parts), strict=True):
+        for case, placed, made in zip(runs, executions[-len(runs) :], mine, strict=True):
             check(
                 f"{sentence_of(case.opcode, case.element_type, case.rule)}, here {drawn.name}:",
-                mine,
+                made,
                 case.expected(),
                 module=placed.module,
                 arguments=placed.arguments,

@@ -15,7 +15,7 @@ import pytest
 
 from xla_conformance.claims import NotSupported
 from xla_conformance.failures import Failure
-from xla_conformance.ops.case_runs import joined_runs
+from xla_conformance.ops.case_runs import joined_runs, results_of_each
 from xla_conformance.ops.cases import OpCase
 from xla_conformance.ops.contexts import Context, Placed
 from xla_conformance.ops.executions import Before, device_number, run
@@ -94,11 +94,8 @@ class JointRuns:
             self._failure, self._suspects = error, set(placed)
             self._require_device(device)
             return
-        for name, runs in placed.items():
-            count = sum(1 for _ in runs[-1].module.result_shape.leaves())
-            mine = [made[:count] for made in results[-len(runs) :]]
+        for (name, runs), mine in zip(placed.items(), results_of_each(results, list(placed.values())), strict=True):
             self._results[name] = list(zip(runs, mine, strict=True))
-            results = [made[count:] for made in results]
 
     def _require_device(self, device: int) -> None:
         """Raises the error of a transfer if the device is lost, so that the program that lost it stays the last one."""

@@ -245,10 +245,10 @@ def _loops(members: Iterable[HloInstruction]) -> object:
     return found
 
 
-def _operands(*nodes: _Node) -> dict[HloInstruction, None]:
+def _operands(*nodes: _Node) -> set[HloInstruction]:
     """Returns the operands of a kernel that has all members of the nodes."""
     inside = {member for node in nodes for member in node.members}
-    return dict.fromkeys(o for member in inside for o in member.operands if o not in inside)
+    return {o for member in inside for o in member.operands if o not in inside}
 
 
 def _accumulating(*nodes: _Node) -> Iterator[HloInstruction]:

@@ -6,6 +6,7 @@ their elements in registers. After the last row the teams combine theirs, and th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 
 from xla_core.analysis.indexing import IndexExpr, RowParts
@@ -52,7 +53,7 @@ class ColumnCode:
             for step in self._rows.kept:
                 elements = self._results(section, step, part, results)
                 stores = b.and_(step.holds, b.icmp("eq", self._team.number, b.int_(0)))
-                self._context.when(stores, lambda s=section, e=elements: self._rows.write(s, e))  # type: ignore[misc]
+                self._context.when(stores, functools.partial(self._rows.write, section, elements))
 
     def _groups(self) -> Iterator[tuple[HloInstruction, Reducer, Step]]:
         """The columns of a thread: those of each step, for each reduction."""
