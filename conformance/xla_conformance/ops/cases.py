@@ -15,7 +15,8 @@ from xla_conformance.ops import domains as _domains
 from xla_conformance.ops.arranged import ARRANGEMENTS, ROWS
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import Expected, Rule, expected_results
-from xla_conformance.ops.domain import DOMAINS, Domain
+from xla_conformance.ops.completion import Chosen, completing_choices
+from xla_conformance.ops.domain import DOMAINS
 from xla_conformance.ops.program import Program
 from xla_core import evaluate
 from xla_core.hlo import (
@@ -139,21 +140,24 @@ def generate(*, seed: int = 0, every_type: bool = False, opcodes: Iterable[Opcod
     """Yields the cases of some ops, by default of all in the op table's order.
 
     Every value of an op's domains is in at least one case, and so is every pair of values. With `every_type`, every
-    element type meets every value. Without it, only the usual types do, and the other types share the values.
+    element type meets every value. Without it, only the usual types do, and the other types share the values. The cases
+    show all that is wanted of them (`wanted.wanted_features`).
     """
     for opcode in opcodes:
         yield from _cases_of(opcode, seed, every_type)
 
 
-@functools.lru_cache(2 * len(OPS))
-def _cases_of(opcode: Opcode, seed: int, every_type: bool) -> Sequence[OpCase]:
-    return tuple(case for domain in DOMAINS.get(opcode, ()) for case in _of_domain(domain, seed, every_type))
-
-
-def _of_domain(domain: Domain, seed: int, every_type: bool) -> Iterator[OpCase]:
-    for choice in domain.choices(seed, every_type):
-        element_type: ElementType = choice.type
+def _cases_of(opcode: Opcode, seed: int, every_type: bool) -> Iterator[OpCase]:
+    for domain, choice in _chosen(opcode, seed, every_type):
         rest = Choice({axis: value for axis, value in choice.values.items() if axis != "type"})
         variant = "-".join(part for part in (domain.variant, str(rest)) if part)
         build = functools.partial(domain.program, choice)
-        yield OpCase(domain.opcode, variant, element_type, build, domain.rule(element_type), seed)
+        yield OpCase(opcode, variant, choice.type, build, domain.rule(choice.type), seed)
+
+
+@functools.lru_cache(2 * len(OPS))
+def _chosen(opcode: Opcode, seed: int, every_type: bool) -> Sequence[Chosen]:
+    domains = DOMAINS.get(opcode, ())
+    chosen = [(domain, choice) for domain in domains for choice in domain.choices(seed, every_type)]
+    quick = _chosen(opcode, seed, False) if every_type else ()
+    return (*chosen, *completing_choices(opcode, [*quick, *chosen], seed, every_type))

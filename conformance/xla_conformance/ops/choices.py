@@ -93,9 +93,15 @@ def complete(
             else:
                 allowed.update(both)
         missing = left
-        every = {axis: allowed.get(axis) or members(values) for axis, values in axes.items()}
-        added.append(Choice({axis: values[random.integers(len(values))] for axis, values in every.items()}))
+        added.append(draw_choice({axis: allowed.get(axis) or values for axis, values in axes.items()}, random))
     return added
+
+
+def draw_choice(axes: Axes, random: np.random.Generator, **given: Any) -> Choice:
+    """Returns a choice of any value of each axis, but for those that are given."""
+    listed = {axis: members(values) for axis, values in axes.items() if axis not in given}
+    drawn = {axis: values[random.integers(len(values))] for axis, values in listed.items()}
+    return Choice({axis: given[axis] if axis in given else drawn[axis] for axis in axes})
 
 
 def _having(chosen: Sequence[Choice], wanted: Sequence[Wanted]) -> list[int]:

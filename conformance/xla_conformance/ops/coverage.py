@@ -7,29 +7,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 
 from xla_conformance.ops.cases import OpCase
 from xla_conformance.ops.choices import has
 from xla_conformance.ops.domain import DOMAINS, USUAL
-from xla_conformance.ops.features import (
-    FEW_OPERANDS,
-    MANY,
-    SIZE_GROUPS,
-    SPOTS,
-    Feature,
-    count_name,
-    features_of,
-    group_name,
-    value_names,
-)
-from xla_conformance.ops.reasons import LARGEST_SIZE, NO_CASE, NO_PAIR, NO_VALUE
-from xla_core.hlo import OPS, ElementType, Opcode, OpDef
+from xla_conformance.ops.features import Feature, features_of
+from xla_conformance.ops.reasons import NO_CASE, is_no_pair
+from xla_conformance.ops.wanted import has_reason, wanted_features
+from xla_core.hlo import OPS, ElementType, Opcode
 
 Line = tuple[str, str, str]
 """(opcode, attribute or "type", "size" or "operands", value)."""
-
-_EXACT_SIZES = ("0", "1", *(str(2**k + i) for k in range(2, 13) for i in (-1, 0, 1)), MANY)
 
 
 def uncovered(cases: Iterable[OpCase], *, every_type: bool = True) -> list[Line]:
@@ -44,25 +32,11 @@ def uncovered(cases: Iterable[OpCase], *, every_type: bool = True) -> list[Line]
 
 def _wanted(every_type: bool) -> Iterator[Line]:
     """Yields the values that cases have to meet, but for those that have a reason to be left out."""
-    for opcode, op in OPS.items():
-        if opcode in NO_CASE:
-            continue
-        lines = [(name, value) for name, attribute in op.attributes.items() for value in value_names(name, attribute)]
-        lines += [("operands", count) for count in _operand_counts(op)]
-        largest = LARGEST_SIZE.get(opcode, (1 << 62, ""))[0]
-        if every_type:
-            lines += [("type", t.value) for t in _accepted_types(opcode)]
-            sizes = [size for size in _EXACT_SIZES if (65537 if size == MANY else int(size)) <= largest]
-            lines += [("size", size) for size in sizes]
-            lines += [("place", f"{size} {spot}") for size in sizes[1:] if size != MANY for spot in SPOTS]
-        else:
-            lines += [("size", group_name(group)) for group in SIZE_GROUPS if group[0] <= largest]
-        yield from ((opcode.value, *line) for line in lines if not _has_reason(opcode, *line))
-
-
-def _has_reason(opcode: Opcode, attribute: str, value: str) -> bool:
-    at_any_size = f"* {value.rpartition(' ')[2]}"
-    return any((opcode.value, attribute, v) in NO_VALUE for v in (value, "*", at_any_size))
+    for opcode in OPS:
+        if opcode not in NO_CASE:
+            yield from ((opcode.value, *feature) for feature in wanted_features(opcode, every_type))
+            types = [t.value for t in _accepted_types(opcode)] if every_type else []
+            yield from ((opcode.value, "type", t) for t in types if not has_reason(opcode, "type", t))
 
 
 def met(case: OpCase) -> Iterator[Line]:
@@ -77,13 +51,6 @@ def met(case: OpCase) -> Iterator[Line]:
 
 def _accepted_types(opcode: Opcode) -> list[ElementType]:
     return [t for t in ElementType if t.is_array and any(d.builds(t) for d in DOMAINS.get(opcode, ()))]
-
-
-def _operand_counts(op: OpDef) -> list[str]:
-    if isinstance(op.arity, int):
-        return []
-    least, most = op.arity
-    return list(dict.fromkeys(count_name(n) for n in range(least, 1 + (most or FEW_OPERANDS + 1))))
 
 
 def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:
@@ -101,8 +68,8 @@ def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:
         for choice in choices:
             shown.setdefault(choice.type, set()).update(domain.shown(choice, choice.type))
         every = set[Feature]().union(*shown.values())
-        lines = [(f"{name} {value}", t) for t in shown if t in USUAL for name, value in every - shown[t]]
-        unmet += [(domain.name, what, t.value) for what, t in lines if not _is_no_pair(domain.name, what, t)]
+        lines = [(feature, t) for t in shown if t in USUAL for feature in every - shown[t]]
+        unmet += [(domain.name, " ".join(f), t.value) for f, t in lines if not is_no_pair(domain.name, f, t)]
         met = {pair for choice in choices for pair in itertools.combinations(domain.places_of(choice), 2)}
         wanted = itertools.combinations(domain.axis_values(), 2)
         unmet += [(domain.name, str(a), str(b)) for a, b in wanted if a[0] != b[0] and (a, b) not in met]
@@ -126,11 +93,3 @@ def count_triples(seed: int = 0) -> tuple[int, int, int]:
                 triples.take(choice)
             total, full = total + triples.total, full + triples.count
     return total, quick, full
-
-
-def _is_no_pair(domain: str, what: str, element_type: ElementType) -> bool:
-    """Whether `NO_PAIR` has a reason why a domain doesn't show something in a type."""
-    return any(
-        domain == other and fnmatchcase(what, pattern) and element_type in types
-        for (other, pattern), (types, _) in NO_PAIR.items()
-    )

@@ -19,12 +19,14 @@ from xla_conformance.ops.choices import (
     choose_each,
     choose_pairs,
     complete,
+    draw_choice,
     members,
 )
 from xla_conformance.ops.combinations import Combinations
 from xla_conformance.ops.comparison import BITS, Rule
-from xla_conformance.ops.features import Feature, shown_features
+from xla_conformance.ops.features import Feature, features_of, shown_features
 from xla_conformance.ops.program import Program
+from xla_conformance.ops.reasons import is_no_pair
 from xla_conformance.ops.selection import Selection
 from xla_conformance.ops.sizes import EMPTY, LARGEST_TILE, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
@@ -98,8 +100,8 @@ class Domain:
                 the other types are there once or more. With every type, all triples of values are there, and each
                 size is at each place, in these choices or in those without.
         """
-        if not every_type and self.pairs and not self.alike:
-            yield from self._in_usual_types(seed)
+        if not every_type and self._shows_each_value:
+            yield from _selected(self, seed)[0]
             return
         if every_type:
             chosen = self._rows({"type": self.accepted}, seed, every_type)
@@ -113,7 +115,16 @@ class Domain:
         met = {choice.type for choice in rows}
         yield from self._of_types([t for t in self.accepted if t not in met], seed)
         if every_type:
-            yield from self._completing([*rows, *_quick_choices(self, seed)], seed)
+            yield from self._completing([*rows, *self.choices(seed, every_type=False)], seed)
+
+    @property
+    def _shows_each_value(self) -> bool:
+        """Whether each of the usual types meets every other value in the quick profile, where that shows."""
+        return self.pairs and not self.alike
+
+    def shown_by_quick(self, seed: int) -> frozenset[Feature]:
+        """Returns features that the quick profile's choices show. There may be more of them."""
+        return _selected(self, seed)[1] if self._shows_each_value else frozenset()
 
     def _completing(self, choices: Sequence[Choice], seed: int) -> Iterator[Choice]:
         """Yields the choices by which each size is at each place, and by which all triples of values are there."""
@@ -150,8 +161,8 @@ class Domain:
                     seen.add(str(choice))
                     yield choice
 
-    def _in_usual_types(self, seed: int) -> Iterator[Choice]:
-        """Yields choices in which each of the usual types meets every other value, where that shows.
+    def select(self, seed: int) -> Selection:
+        """Returns choices in which each of the usual types meets every other value, where that shows.
 
         The other types take turns in the rest. Elementwise ops have scalars of them too.
         """
@@ -160,11 +171,9 @@ class Domain:
         others = [t for t in types if t not in USUAL]
         usual = [t for t in types if t in USUAL] or types
         turns = itertools.cycle(others or usual)
-        hiding = self._hiding(seed)
+        hiding, axes = self._hiding(seed), self.combined_axes()
         small = {("size", 0), ("size", len(self.sizes))} if 1 in self.empty else set()  # other dimensions have them
-        selection = Selection(
-            self.combined_axes(), self.wanted(), small, lambda choice: self.shown(choice, choice.type), random
-        )
+        selection = Selection(axes, self.wanted(), small, lambda choice: self.shown(choice, choice.type), random)
         for element_type in usual:
             selection.add_values(element_type)
         selection.add_wanted(turns)
@@ -174,7 +183,12 @@ class Domain:
         scalars = [c for c in hiding if OPS[self.opcode].is_elementwise and c.values.get("rank") == 0]
         for choice, element_type in zip(itertools.cycle(scalars), others, strict=False):
             selection.add(Choice({"type": element_type, **choice.values}))
-        yield from selection.choices
+        selection.add_missing(
+            usual,
+            has_reason=lambda feature, element_type: is_no_pair(self.name, feature, element_type),
+            draw=lambda element_type: draw_choice(axes, random, type=element_type),
+        )
+        return selection
 
     def _hiding(self, seed: int) -> list[Choice]:
         """Returns choices of scalars and of sizes that hide other choices, without a type."""
@@ -203,14 +217,21 @@ class Domain:
     def _random(self, seed: int) -> np.random.Generator:
         return np.random.default_rng([seed, zlib.crc32(self.name.encode())])
 
+    def features(self, choice: Choice) -> frozenset[Feature]:
+        """Returns the features of the op's instructions in a choice's program: values of attributes, and sizes."""
+        return frozenset(f for i in self._instructions(choice, choice.type) for f in features_of(i))
+
     def shown(self, choice: Choice, element_type: ElementType) -> frozenset[Feature]:
-        """Returns the features of a choice's program in an element type: values of axes and of attributes."""
-        computations = self.program(choice, element_type).module.computations
-        instructions = [i for c in computations for i in c.instructions if i.opcode == self.opcode]
+        """Returns the features that show in a choice's program in an element type: values of axes and of attributes."""
+        instructions = self._instructions(choice, element_type)
         features = {feature for i in instructions for feature in shown_features(i)}
         if any(leaf.num_elements for i in instructions for leaf in i.shape.array_leaves()):
             features |= {(f"axis {axis}", str(number)) for axis, number in self.places_of(choice)}
         return frozenset(features)
+
+    def _instructions(self, choice: Choice, element_type: ElementType) -> list[HloInstruction]:
+        computations = self.program(choice, element_type).module.computations
+        return [i for c in computations for i in c.instructions if i.opcode == self.opcode]
 
     def places_of(self, choice: Choice) -> list[tuple[str, int]]:
         """Returns where the values of a choice, or the groups that have them, are on their axes."""
@@ -272,10 +293,9 @@ class Domain:
         values = {**self.axes, "size": self.sizes, "place": self.places}
         first = {axis: members(v)[0] for axis, v in values.items() if v}
         try:
-            module = self.program(Choice(first), element_type).module
+            return bool(self._instructions(Choice(first), element_type))
         except InvalidArgumentError:
             return False
-        return any(i.opcode == self.opcode for c in module.computations for i in c.instructions)
 
     def program(self, choice: Choice, element_type: ElementType) -> Program:
         program = Program(self.opcode, element_type)
@@ -284,8 +304,10 @@ class Domain:
 
 
 @functools.lru_cache(1 << 8)
-def _quick_choices(domain: Domain, seed: int) -> Sequence[Choice]:
-    return tuple(domain.choices(seed, every_type=False))
+def _selected(domain: Domain, seed: int) -> tuple[Sequence[Choice], frozenset[Feature]]:
+    """Returns the quick profile's choices of a domain whose types meet every value, and what they show."""
+    selection = domain.select(seed)
+    return selection.choices, selection.shown
 
 
 def _with_single(choices: Sequence[Choice]) -> Iterator[Choice]:

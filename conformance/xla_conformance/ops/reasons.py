@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
-from xla_conformance.ops.features import FEW_OPERANDS
+from xla_conformance.ops.features import FEW_OPERANDS, Feature
 from xla_core.hlo import OPS, ElementType, Opcode, Trait
 
 _DEVICES, _HOST = "several devices: suite/test_collectives", "the host at the other end: suite/test_executables_feeds"
@@ -119,3 +120,12 @@ NO_PAIR: dict[tuple[str, str], tuple[frozenset[ElementType], str]] = {
     ("fft-long", "size *"): (_COMPLEX, "half of a size is only in the spectrum of a real signal"),
 }
 """(domain, pattern of a feature) -> the types in which no case has the feature, and the reason."""
+
+
+def is_no_pair(domain: str, feature: Feature, element_type: ElementType) -> bool:
+    """Whether `NO_PAIR` has a reason why a domain doesn't show a feature in a type."""
+    what = " ".join(feature)
+    return any(
+        domain == other and fnmatchcase(what, pattern) and element_type in types
+        for (other, pattern), (types, _) in NO_PAIR.items()
+    )

@@ -8,6 +8,7 @@ a result.
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
@@ -17,12 +18,15 @@ import numpy as np
 
 from xla_conformance.ops.choices import Axes, Choice, Wanted
 from xla_conformance.ops.combinations import Combinations
+from xla_conformance.ops.features import Feature
 from xla_core.hlo import ElementType
 
-Features = frozenset[Hashable]
+Features = frozenset[Feature]
 
 _TRIES = 2
-"""After so many choices of a type that should show a value or a feature and don't, it isn't tried again."""
+"""After so many choices of a type that should show a value or a feature and don't, others come first."""
+_DRAWS = 100
+"""The most choices that are drawn for a feature of a type."""
 
 
 class Selection:
@@ -50,13 +54,18 @@ class Selection:
         self._triples = Combinations(axes, 3, random)
         self._pairs = Combinations(self._values, 2, random)
         self._wanted = _Unmet(self._pairs, wanted)
-        self._known: dict[tuple[Hashable, ...], Features] = {}
         self._features: list[tuple[Choice, Features]] = []
-        self._of_types: dict[ElementType, set[Hashable]] = {}
+        self._of_types: dict[ElementType, set[Feature]] = {}
+        self._seen: set[tuple[Hashable, ...]] = set()
 
     @property
     def choices(self) -> list[Choice]:
         return list(self._choices.values())
+
+    @property
+    def shown(self) -> Features:
+        """The features that the choices show whose programs were looked at."""
+        return frozenset[Feature]().union(*self._of_types.values())
 
     def add(self, choice: Choice) -> None:
         self._choices[tuple(choice.values.values())] = choice
@@ -73,7 +82,7 @@ class Selection:
             for axis, number in sorted(left):
                 allowed.setdefault(axis, []).append(number)
             choice = self._triples.best(self._wanted.within(allowed), type=element_type)
-            is_shown = ("elements", "0") not in self._add_shown(choice, self._shown_by_some_type(choice))
+            is_shown = ("elements", "0") not in self._add_shown(choice, self._shown(choice))
             for value in self._pairs.values(choice) & set(left):
                 left[value] -= 1
                 if is_shown or not left[value]:
@@ -93,9 +102,9 @@ class Selection:
             hiding: choices without a type, of sizes that hide other values.
         """
         known = [*self._features, *((c, self._shown(_of_type(c, usual[0]))) for c in hiding)]
-        every = set[Hashable]().union(*(features for _, features in known))
+        every = set[Feature]().union(*(features for _, features in known))
         for element_type in usual:
-            tries = Counter[Hashable]()
+            tries = Counter[Feature]()
             while missing := {f for f in every - self._of_types[element_type] if tries[f] < _TRIES}:
                 choice, features = max(known, key=lambda one: len(one[1] & missing))
                 tries.update(features & missing)
@@ -117,17 +126,43 @@ class Selection:
             if element_type not in there:
                 self.add(self._triples.best({}, type=element_type))
 
-    def _shown_by_some_type(self, choice: Choice) -> Features:
-        """Returns what the choice shows, in its type or in another one, which shows much the same."""
-        key = tuple(_without_type(choice).values())
-        if key not in self._known:
-            self._known[key] = self._shown(choice)
-        return self._known[key]
+    def add_missing(
+        self,
+        usual: Sequence[ElementType],
+        has_reason: Callable[[Feature, ElementType], bool],
+        draw: Callable[[ElementType], Choice],
+    ) -> None:
+        """Adds choices until each usual type shows what any choice shows, unless there is a reason why it can't.
+
+        It tries all choices that show it in another type, and then some that it draws.
+        """
+        for choice in self.choices:
+            if tuple(choice.values.values()) not in self._seen:
+                self._add_shown(choice)
+        is_new = True
+        while is_new:
+            every = self.shown
+            missing = [(f, t) for t in usual for f in sorted(every - self._of_types[t]) if not has_reason(f, t)]
+            added = [self._add_one(feature, element_type, draw) for feature, element_type in missing]
+            is_new = any(added)
+
+    def _add_one(self, feature: Feature, element_type: ElementType, draw: Callable[[ElementType], Choice]) -> bool:
+        """Adds a choice of a type that shows a feature, unless one of the type does. Returns whether it found one."""
+        if feature in self._of_types[element_type]:
+            return False
+        known = (_of_type(choice, element_type) for choice, features in self._features if feature in features)
+        for choice in itertools.chain(known, (draw(element_type) for _ in range(_DRAWS))):
+            features = self._shown(choice)
+            if feature in features:
+                self._add_shown(choice, features)
+                return True
+        return False
 
     def _add_shown(self, choice: Choice, features: Features | None = None) -> Features:
         """Adds a choice and what it shows."""
         features = self._shown(choice) if features is None else features
         self.add(choice)
+        self._seen.add(tuple(choice.values.values()))
         self._features.append((choice, features))
         self._of_types.setdefault(choice.type, set()).update(features)
         return features
