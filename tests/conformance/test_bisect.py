@@ -99,6 +99,19 @@ class Kernel(HloKernel):
 
 put(kernel=Kernel)
 """
+MAXIMUM_WITHOUT_SIGN = """
+from xla_core.target import to_device_layout
+from xla_core.hlo import Opcode
+
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        if self.computation.root.opcode == Opcode.MAXIMUM:
+            x, y = (self._load(stream, m, s).view("u4") for m, s in zip(arguments, self.operand_shapes))
+            stream.write(arguments[-1], to_device_layout(np.maximum(x, y).view("i4"), self.result_shapes[0]))
+
+put(kernel=Kernel)
+"""
 TWICE = """
 func.func @main(%a: tensor<3x4xf32>) -> (tensor<4x3xf32>, tensor<3x4xf32>) {
   %0 = stablehlo.cosine %a : tensor<3x4xf32>
@@ -285,6 +298,18 @@ def test_a_wrong_instruction_is_found_within_a_loop(
     (expected,) = xla.evaluate(reduced, *arguments)
     assert (expected == np.load(folder / "expected_0.npy")).all()
     assert np.allclose(np.load(folder / "result_0.npy"), np.sin(arguments[0]))
+
+
+def test_a_fault_of_negative_integers_is_found(
+    put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "largest.hlo"
+    path.write_text(
+        "HloModule m\n\nENTRY e {\n  x = s32[40] parameter(0)\n  y = s32[40] parameter(1)\n"
+        "  ROOT r = s32[40] maximum(x, y)\n}\n"
+    )
+    assert bisect(put_backend("unsigned", MAXIMUM_WITHOUT_SIGN), path) == 1
+    assert "The device computes" in capsys.readouterr().out
 
 
 def test_an_error_of_the_device_names_its_instruction(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -211,15 +211,29 @@ def _is_array_file(path: Path) -> bool:
         return file.read(6).startswith((b"\x93NUMPY", b"PK"))
 
 
-def random_arguments(shapes: Sequence[Shape], seed: int = 0) -> list[np.ndarray]:
-    """Random arrays, the same for the same seed: floats are uniform in [-1, 1), integers in 0 to 7."""
+def arguments_for(module: HloModule | None, shapes: Sequence[Shape], seed: int) -> list[np.ndarray]:
+    """Random arguments of a program, the same for the same seed: integers of any size where the program allows them.
+
+    Of a program that isn't known, no array may have them.
+    """
+    from xla_core.analysis.free_integers import free_integers
+
+    return random_arguments(shapes, seed, wide=free_integers(module) if module is not None else ())
+
+
+def random_arguments(shapes: Sequence[Shape], seed: int = 0, wide: Collection[int] = ()) -> list[np.ndarray]:
+    """Random arrays, the same for the same seed: floats are uniform in [-1, 1), integers in 0 to 7.
+
+    Args:
+        wide: the numbers of the arrays that have, among small integers of both signs, those of every size.
+    """
     import numpy as np
 
     random = np.random.default_rng(seed)
     arrays = []
     for index, shape in enumerate(shapes):
         try:
-            arrays.append(_random_array(random, shape))
+            arrays.append(_wide_integers(random, shape) if index in wide else _random_array(random, shape))
         except (MemoryError, ValueError) as error:  # numpy raises ValueError for sizes beyond 64 bits
             raise ResourceExhaustedError(
                 f"out of memory for argument {index}: {shape.without_layout()} needs {shape.byte_size} bytes",
@@ -240,6 +254,22 @@ def _random_array(random: np.random.Generator, shape: Shape) -> np.ndarray:
         largest = 1 if element.bit_width <= 2 else 7
         values = random.integers(0, largest + 1, shape.dimensions)
     return np.asarray(values).astype(shape.dtype)
+
+
+def _wide_integers(random: np.random.Generator, shape: Shape) -> np.ndarray:
+    """Small integers, and among each four one that is at an end of the range, about a power of two, or any at all."""
+    import numpy as np
+
+    element = shape.element_type
+    low, high = element.integer_range
+    dtype = np.int64 if element.is_signed else np.uint64
+    powers = [sign * (1 << bit) + step for bit in range(element.bit_width) for sign in (1, -1) for step in (-1, 0, 1)]
+    near = np.array([n for n in powers if low <= n <= high], dtype)
+    ends = random.choice(np.array([low, low + 1, high - 1, high], dtype), len(near))
+    special = np.concatenate([ends, near, random.integers(low, high, len(near), dtype, endpoint=True)])
+    values = random.integers(max(-8, low), min(8, high), shape.dimensions, dtype, endpoint=True)
+    is_special = random.random(shape.dimensions) < 0.25
+    return np.where(is_special, random.choice(special, shape.dimensions), values).astype(shape.dtype)
 
 
 def save_array(path: Path, array: np.ndarray) -> None:

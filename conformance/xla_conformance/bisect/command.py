@@ -57,7 +57,7 @@ def bisect(
     _require_one_device(module)
     define_composites(module)
     shapes = [leaf for s in module.parameter_shapes for leaf in s.array_leaves()]
-    arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
+    arguments = programs.load_arguments(inputs, shapes) if inputs else programs.arguments_for(module, shapes, seed)
     out = console()
     expected = xla.evaluate(module, *arguments)
     with DeviceProcess(backend, settings or (), seconds) as device:

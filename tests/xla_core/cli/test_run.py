@@ -89,6 +89,34 @@ def test_types_that_numpy_files_do_not_know(xla: Callable[..., Any], tmp_path: P
     np.testing.assert_array_equal(stored, values + values)
 
 
+WIDE = """HloModule wide
+ENTRY main {
+  x = s32[64] parameter(0)
+  u = u4[64] parameter(1)
+  n = s32[] parameter(2)
+  part = s32[32] dynamic-slice(x, n), dynamic_slice_sizes={32}
+  ROOT r = (s32[32], s32[64], u4[64], s32[]) tuple(part, x, u, n)
+}
+"""
+
+
+def test_random_integers_are_of_every_size_unless_they_are_indices(xla: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "wide.hlo"
+    path.write_text(WIDE)
+    starts = set()
+    for seed in range(8):
+        result = xla("run", path, "-b", "toy", "--check", "--seed", seed, "-o", tmp_path)
+        assert result.code == 0, result.err
+        x, u, n = (np.load(tmp_path / f"result_{i}.npy") for i in (1, 2, 3))
+        assert np.count_nonzero(np.abs(x.astype(np.int64)) <= 8) > 32
+        assert x.min() < -(1 << 16)
+        assert x.max() > 1 << 16
+        assert u.view(np.uint8).max() > 8
+        starts.add(int(n))
+    assert starts <= set(range(8))
+    assert len(starts) > 3
+
+
 LONG = """HloModule counting
 body { p = s32[] parameter(0)  one = s32[] constant(1)  ROOT q = s32[] add(p, one) }
 below { p = s32[] parameter(0)  n = s32[] constant(2000)  ROOT t = pred[] compare(p, n), direction=LT }

@@ -15,7 +15,7 @@ from xla_core.errors import InvalidArgumentError, NotFoundError, XlaError
 if TYPE_CHECKING:
     import numpy as np
 
-    from xla_core.hlo import Shape
+    from xla_core.hlo import HloModule, Shape
 
 STAGE = ".before_optimizations.txt"
 
@@ -50,7 +50,7 @@ def replay(
         try:
             parsed = xla.parse(text, file=str(path))
             executable = client.compile(parsed)
-            arguments = _arguments(directory, inputs, executable.parameter_shapes, seed)
+            arguments = _arguments(directory, inputs, parsed, executable.parameter_shapes, seed)
             infeed_outfeed.load_infeed(parsed, ())  # raises if the program reads an infeed, which would wait for ever
             results, _ = execution.run_on_all_devices(client, executable, arguments)
             written = infeed_outfeed.read_outfeed(executable)
@@ -77,8 +77,10 @@ def find_modules(directory: Path, part: str = "") -> list[Path]:
     return found
 
 
-def _arguments(directory: Path, inputs: list[Path] | None, shapes: Sequence[Shape], seed: int) -> list[np.ndarray]:
+def _arguments(
+    directory: Path, inputs: list[Path] | None, module: HloModule, shapes: Sequence[Shape], seed: int
+) -> list[np.ndarray]:
     saved = directory / programs.SAVED_ARGUMENTS
     if not inputs and saved.is_file():
         inputs = [saved]
-    return programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
+    return programs.load_arguments(inputs, shapes) if inputs else programs.arguments_for(module, shapes, seed)

@@ -14,13 +14,14 @@ import typer
 
 from xla_core.cli import execution, infeed_outfeed, output, programs
 from xla_core.cli.options import Backend, Check, Inputs, Program, Seed, Settings, Shapes
-from xla_core.errors import CancelledError, InvalidArgumentError
+from xla_core.errors import CancelledError, InvalidArgumentError, XlaError
 
 if TYPE_CHECKING:
     import numpy as np
 
     from xla_core import Client, CompileOptions, LoadedExecutable
     from xla_core.analysis import InstructionPlacement
+    from xla_core.hlo import HloModule
     from xla_core.profiler import Span
 
 _LONG_SECONDS = 30.0  # after which a run may be one that hangs
@@ -85,7 +86,8 @@ def run(
             arguments = programs.load_arguments(inputs, executable.parameter_shapes)
         else:
             shapes = programs.static_shapes(executable.parameter_shapes, shape or ())
-            arguments = programs.random_arguments(shapes, seed)
+            has_integers = any(shape.element_type.is_integral for shape in shapes)
+            arguments = programs.arguments_for(_parsed(text, name) if has_integers else None, shapes, seed)
         executable = executable.specialize(*arguments)
         if dump is not None:
             programs.save_arguments(dump, arguments)
@@ -106,6 +108,16 @@ def run(
         out = output.console()
         if not execution.check_on_all_devices(out, module, executable, arguments, results, written, fed or ()):
             raise typer.Exit(1)
+
+
+def _parsed(text: str | bytes, name: str) -> HloModule | None:
+    """Returns a program; None if its sizes depend on its arguments."""
+    import xla_core as xla
+
+    try:
+        return xla.parse(text, file=name)
+    except XlaError:
+        return None
 
 
 @contextlib.contextmanager
