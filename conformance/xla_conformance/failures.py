@@ -17,8 +17,8 @@ class Failure(AssertionError):
 
     Args:
         sentence: one sentence that says, in the contract's words, what the device did wrong.
-        promise: the id of the contract's sentence that the device breaks; empty for the result of an op, whose meaning
-            the op table has.
+        promise: the id of the contract's sentence that the device breaks; several, with spaces between them, if it may
+            be any of these; empty for the result of an op, whose meaning the op table has.
         module: the HLO module that ran, or its text.
         arguments: the module's arguments.
         operands: the operands of the instruction under test that computed the wrong result, if the test has one.

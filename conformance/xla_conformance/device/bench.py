@@ -3,14 +3,16 @@
 The bench enqueues each piece of work on a stream, and applies it to a model at once. So the order of the calls is an
 order in which the work gives the model's result. Before a piece of work on memory that another stream has used, the
 bench orders the two streams: by an event, or by a wait of the host. Vector clocks record the existing order, so that
-the bench orders no more than it must.
+the bench orders no more than it must, and the promises on which it rests, of which a failure names those that may be
+broken.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -18,6 +20,17 @@ from xla_conformance.bench import WatchedAllocator
 from xla_conformance.device.gates import Gate, pause
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.memories import allocated
+from xla_conformance.device.orders import (
+    EVENT,
+    HOST,
+    IN_ORDER,
+    WAIT,
+    Orders,
+    Place,
+    described,
+    is_event_early,
+    listed,
+)
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
 from xla_core.backend import DeviceMemory, Event, HostBytes, StreamExecutor
@@ -29,18 +42,21 @@ WRITES = ("h2d", "upload", "filled h2d", "memset", "d2d", "launch", "donate")
 "donate" runs a program that may overwrite its argument, this cell.
 """
 
-Clock = list[int]
-
 
 @dataclasses.dataclass(eq=False)
 class Cell:
-    """A block of device memory, what it must contain, and who touched it last: streams and their times."""
+    """A block of device memory, what it must contain, and who touched it last: streams and their times.
+
+    `reasons` are the promises on which its contents rest, and `readers` those on which what was read since then does.
+    """
 
     memory: DeviceMemory
     expected: HostBytes
-    written: tuple[int, int] | None = None
+    written: Place | None = None
     read: dict[int, int] = dataclasses.field(default_factory=dict)
     last: str = "nothing"
+    reasons: set[str] = dataclasses.field(default_factory=set)
+    readers: list[set[str]] = dataclasses.field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -49,12 +65,13 @@ class Cell:
 
 @dataclasses.dataclass(eq=False)
 class _Look:
-    """A copy to the host that must have found `expected`."""
+    """A copy to the host that must have found `expected`, and the promises on which that rests."""
 
     got: HostBytes
     expected: HostBytes
-    sentence: str
-    place: tuple[int, int]
+    what: str
+    place: Place
+    reasons: set[str]
 
 
 class DeviceBench:
@@ -76,11 +93,9 @@ class DeviceBench:
         self.executor, self.random, self.launcher = executor, random, launcher
         self.streams = [executor.create_stream() for _ in range(streams)]
         self.allocators = [WatchedAllocator(executor, s) for s in self.streams]
-        self._now = [0] * streams
-        self._known: list[Clock] = [[0] * streams for _ in range(streams)]
-        self._host: Clock = [0] * streams
+        self._orders = Orders(streams)
         self._looks: list[_Look] = []
-        self._problems: list[Failure] = []
+        self._problems: list[_Look] = []
         self._gates: list[Gate] = []
         self._salt = int(random.integers(1 << 30))
         self._retired: list[DeviceMemory] = []
@@ -112,11 +127,12 @@ class DeviceBench:
 
     # -- order -------------------------------------------------------------------------------------------------------
 
-    def _order(self, stream: int, others: Sequence[tuple[int, int]]) -> None:
-        """Makes later work of `stream` come after these points of other streams."""
-        for other, time in others:
-            if other != stream and self._known[stream][other] < time:
-                self.wait(stream, other)
+    def _order(self, stream: int, others: Sequence[Place]) -> set[str]:
+        """Makes later work of `stream` come after these points of streams. Returns the promises on which that rests."""
+        for place in others:
+            if not self._orders.is_after(stream, place):
+                self.wait(stream, place[0])
+        return {reason for place in others for reason in self._orders.reasons(stream, place)}
 
     def wait(self, stream: int, other: int) -> None:
         """Makes `stream` wait for all work of `other`, in one of several ways."""
@@ -126,7 +142,7 @@ class DeviceBench:
             return
         event = self.streams[other].finish() if way == 2 else self._recorded(other)
         self.streams[stream].wait(event)
-        self._learn(self._known[stream], other)
+        self._orders.learn(stream, other, EVENT, WAIT)
         self.log.append(f"stream {stream} waits for stream {other}")
         if way == 3:  # a wait is for the record before it
             self.streams[other].host_callback(pause(0.0002))
@@ -137,11 +153,6 @@ class DeviceBench:
         self.streams[stream].record(event)
         return event
 
-    def _learn(self, clock: Clock, other: int) -> None:
-        theirs = [*self._known[other]]
-        theirs[other] = self._now[other]
-        clock[:] = map(max, clock, theirs)
-
     def wait_for_host(self, only: int | None = None, *, event: bool = False) -> None:
         """Lets the host wait for one stream or all, then checks the work that must be done by now."""
         for stream in range(len(self.streams)) if only is None else (only,):
@@ -149,10 +160,9 @@ class DeviceBench:
                 self._recorded(stream).synchronize()
             else:
                 self.streams[stream].synchronize()
-            self._learn(self._host, stream)
+            self._orders.learn(self._orders.host, stream, EVENT if event else HOST)
             self.log.append(f"the host waits for stream {stream}")
-        for known in self._known:
-            known[:] = map(max, known, self._host)
+        self._orders.tell_streams()
         self.check()
 
     @property
@@ -173,16 +183,30 @@ class DeviceBench:
 
     # -- work --------------------------------------------------------------------------------------------------------
 
-    def _reads(self, stream: int, cell: Cell) -> None:
-        self._order(stream, [cell.written] if cell.written else [])
+    def _reads(self, stream: int, cell: Cell) -> set[str]:
+        return self._order(stream, [cell.written] if cell.written else []) | cell.reasons
 
-    def _did(self, what: str, stream: int, reads: Cell | None = None, writes: Cell | None = None) -> None:
-        self._now[stream] += 1
+    def _writes(self, stream: int, cell: Cell) -> set[str]:
+        """Orders a write after what was done with a cell. Returns the promises on which its new contents rest."""
+        before = [*([cell.written] if cell.written else []), *cell.read.items()]
+        reasons = self._order(stream, before)
+        for reader in cell.readers:
+            reader |= reasons
+        is_done = all(self._orders.is_after(self._orders.host, place) for place in before)
+        return reasons if is_done else reasons | cell.reasons
+
+    def _did(
+        self, what: str, stream: int, reasons: set[str], *, reads: Cell | None = None, writes: Cell | None = None
+    ) -> Place:
+        place = self._orders.next_place(stream)
         self.log.append(f"{len(self.log)}: {what} on stream {stream}")
         if reads is not None:
-            reads.read[stream] = self._now[stream]
+            reads.read[stream] = place[1]
+            reads.readers.append(reasons)
         if writes is not None:
-            writes.written, writes.read, writes.last = (stream, self._now[stream]), {}, self.log[-1]
+            writes.written, writes.read, writes.last = place, {}, self.log[-1]
+            writes.reasons, writes.readers = reasons, []
+        return place
 
     def fresh(self, size: int) -> HostBytes:
         """Bytes that were never there before."""
@@ -206,7 +230,7 @@ class DeviceBench:
         """
         if way == "d2d" and source is not None and source.size < min(cell.size, self._exactly(source).size):
             way = "h2d"
-        self._order(stream, [*([cell.written] if cell.written else []), *cell.read.items()])
+        reasons = self._writes(stream, cell)
         queue, size = self.streams[stream], cell.size
         if way in ("h2d", "upload", "filled h2d"):
             data = self.fresh(size)
@@ -223,13 +247,14 @@ class DeviceBench:
             cell.expected = data
         elif way == "donate":
             self._donate(stream, cell)
+            reasons |= cell.reasons
         elif way == "memset":
             value = self._fill_value(size)
             queue.memset(cell.memory, value)
             cell.expected = np.full(size, value, np.uint8)
         else:
             assert source is not None
-            self._reads(stream, source)
+            reasons |= self._reads(stream, source)
             if way == "d2d":
                 queue.memcpy_d2d(cell.memory, self._exactly(source))
                 common = min(size, source.size)
@@ -240,7 +265,7 @@ class DeviceBench:
                 queue.memcpy_d2d(cell.memory, result)
                 self.allocators[stream].free(result)
                 cell.expected = np.concatenate([self.launcher.expected(source.expected), cell.expected[size:]])
-        self._did(way, stream, source, cell)
+        self._did(way, stream, reasons, reads=source, writes=cell)
 
     def _exactly(self, cell: Cell) -> DeviceMemory:
         """The memory of a cell, without the bytes behind it that `allocate` gave too."""
@@ -257,40 +282,57 @@ class DeviceBench:
 
     def look(self, stream: int, cell: Cell, *, callback: bool = False) -> None:
         """Copies a cell to the host. A callback in the stream's order, or later the host, checks the bytes."""
-        self._reads(stream, cell)
+        reasons = self._reads(stream, cell)
         got = np.full(cell.size, 0x11, np.uint8)
         self.streams[stream].memcpy_d2h(got, cell.memory)
         before = cell.last
-        self._did("d2h", stream, cell)
-        sentence = f"A stream is an in-order queue, but {self.log[-1]} did not find what {before} had written."
-        look = _Look(got, cell.expected, sentence, (stream, self._now[stream]))
+        place = self._did("d2h", stream, reasons, reads=cell)
+        look = _Look(got, cell.expected, f"{self.log[-1]} did not find what {before} had written.", place, reasons)
         if callback:
-            seen = f"A stream is an in-order queue, but a callback after {self.log[-1]} did not see its bytes."
-            self.streams[stream].host_callback(lambda: self._note(got, look.expected, seen))
+            seen = dataclasses.replace(look, what=f"a callback after {self.log[-1]} did not see its bytes.")
+            self.streams[stream].host_callback(lambda: self._note(seen))
         self._looks.append(look)
 
-    def _note(self, got: HostBytes, expected: HostBytes, sentence: str) -> None:
-        try:
-            require_bytes(sentence, got.copy(), expected, "stream.in-order")
-        except Failure as problem:
-            self._problems.append(problem)
+    def _note(self, look: _Look) -> None:
+        got = look.got.copy()
+        if not np.array_equal(got, look.expected):
+            self._problems.append(dataclasses.replace(look, got=got))
 
     # -- verdict -----------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
         """Raises Failure if one of the copies that the host knows to be done found other bytes than the model."""
-        if self._problems:
-            raise self._problems[0]
+        for look in self._problems:
+            raise self._failure(look, look.got, (look.reasons | {IN_ORDER}) - {HOST})
         for stream in self.streams:
             if stream.error is not None and not self._gates:
                 raise Failure(f"The stream is poisoned, but no work failed: {stream.error}", promise="stream.error")
         left = []
         for look in self._looks:
-            if self._host[look.place[0]] < look.place[1]:
+            if not self._orders.is_after(self._orders.host, look.place):
                 left.append(look)
-            else:
-                require_bytes(look.sentence, look.got, look.expected, "stream.in-order")
+            elif not np.array_equal(got := look.got.copy(), look.expected):
+                raise self._failure(look, got, self._broken(look))
         self._looks = left
+
+    def _broken(self, look: _Look) -> Collection[str]:
+        """Returns the promises of which one is broken where the host has not found the bytes that it must find.
+
+        If they are there a little later, the host waited too short a time. Otherwise it waited long enough.
+        """
+        self.streams[look.place[0]].synchronize()
+        time.sleep(0.02)
+        is_late = np.array_equal(look.got, look.expected)
+        return self._orders.reasons(self._orders.host, look.place) if is_late else look.reasons - {HOST} or {HOST}
+
+    def _failure(self, look: _Look, got: HostBytes, broken: Collection[str]) -> Failure:
+        if EVENT in broken and is_event_early(self.executor):
+            broken = {EVENT}
+        try:
+            require_bytes(f"{described(broken)}, but {look.what}", got, look.expected, listed(broken))
+        except Failure as failure:
+            return failure
+        raise AssertionError("these bytes are equal")
 
     def finish(self) -> None:
         """Waits for everything, and checks all copies and all cells."""

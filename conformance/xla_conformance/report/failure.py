@@ -137,8 +137,10 @@ def printable(text: str) -> str:
 
 
 def _promise(result: Result) -> Iterator[str]:
-    """The sentence of the contract that the failure names, or else the only one that its test names."""
-    named = [result.failure["promise"]] if "promise" in result.failure else result.properties.get("promises", [])
-    if len(named) == 1 and named[0] in PROMISES:
-        sentence = PROMISES[named[0]].sentence
-        yield f"the contract ({named[0]}) says of {sentence.member}: {sentence.text}"
+    """The sentences of the contract that the failure names, or else the only one that its test names."""
+    named = result.failure["promise"].split() if "promise" in result.failure else result.properties.get("promises", [])
+    if len(named) == 1 or "promise" in result.failure:
+        for id in named:
+            if id in PROMISES:
+                sentence = PROMISES[id].sentence
+                yield f"the contract ({id}) says of {sentence.member}: {sentence.text}"
