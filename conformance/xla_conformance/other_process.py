@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ def reported(executable: LoadedExecutable) -> dict[str, Any]:
         "replicas and partitions": [executable.num_replicas, executable.num_partitions],
         "devices": [device.id for device in executable.devices],
         "fingerprint": executable.fingerprint(),
+        "digest of the text": hashlib.sha256(executable.as_text().encode()).hexdigest(),
+        "costs": dict(executable.cost_analysis()),
         "bytes": {
             "arguments": executable.memory_stats().argument_bytes,
             "results": executable.memory_stats().output_bytes,

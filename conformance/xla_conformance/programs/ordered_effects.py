@@ -80,6 +80,26 @@ class _Text:
             f"true_computation={negative}, false_computation={other}\n",
         )
 
+    def nothing(self) -> str:
+        """A computation without an effect."""
+        root = {"feeds": "  ROOT r = (s32[], token[]) tuple(x, t)\n", "custom-call": "  ROOT r = s32[] copy(x)\n"}
+        return self._add(f"nothing_{next(self._count)}", _FIRST[self._kind] + root[self._kind])
+
+    def switch(self, *of: str) -> str:
+        """A computation that runs one of others by the number, and then makes the number one larger."""
+        n = next(self._count)
+        given = "s" if self._kind == "feeds" else "x"
+        first = f"{_FIRST[self._kind]}  k = s32[] constant({len(of) - 1})\n  i = s32[] and(x, k)\n"
+        operands, branches = ", ".join([given] * len(of)), ", ".join(of)
+        chosen = f"  c = {self.state} conditional(i, {operands}), branch_computations={{{branches}}}\n"
+        one = "  one = s32[] constant(1)\n"
+        last = {
+            "feeds": "  y = s32[] get-tuple-element(c), index=0\n  o = token[] get-tuple-element(c), index=1\n"
+            "  z = s32[] add(y, one)\n  ROOT r = (s32[], token[]) tuple(z, o)\n",
+            "custom-call": "  ROOT r = s32[] add(c, one)\n",
+        }
+        return self._add(f"switch_{n}", first + chosen + one + last[self._kind])
+
     def loop(self, of: str, turns: int) -> str:
         n = next(self._count)
         state = f"(s32[], {self.state})"
@@ -116,6 +136,9 @@ def in_order(kind: str) -> str:
         text.loop(text.branch(text.effect(), text.effect()), 2),
         text.branch(text.loop(text.effect(), 2), text.loop(text.effect(), 2)),
         text.loop(text.calls(text.loop(text.effect(), 2), text.effect()), 2),
+        text.loop(
+            text.switch(text.effect(), text.nothing(), text.calls(shared, alike), text.loop(text.effect(), 2)), 5
+        ),
     ]
     whole = text.calls(*places, places[0])
     first = "  x = s32[] parameter(0)\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -29,6 +30,15 @@ def other(executor: StreamExecutor) -> Iterator[Stream]:
     yield made
     made.synchronize()
     made.close()
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Lets Python change threads often, so that a race shows in few runs."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
 
 
 @pytest.fixture(scope="session")  # a worker of `xla conform` keeps nothing else from test to test

@@ -29,15 +29,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("level", _LEVELS if every else _LEVELS[2:], ids=lambda level: f"O{level}")
 
 
-@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend")
+@pytest.mark.promise(
+    "transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend", "compiler.deserialize"
+)
 @pytest.mark.parametrize("kind", ["outfeed", "infeed"])
 def test_effects_happen_as_often_as_their_place_runs(client: Client, kind: str, level: int) -> None:
     """What nobody reads, what is alike and what never changes is run, too, if it feeds."""
     module = parse_hlo(with_effects(kind))
     manager = client.platform.transfer_manager
     infeed, outfeed = manager.infeed(0), manager.outfeed(0)
-    executable = _compile(client, module, level)
-    for x in _NUMBERS:
+    executables = _compile(client, module, level)
+    for x, executable in zip(_NUMBERS, executables, strict=False):
         fed: list[np.ndarray] = []
         environment = Environment(next_infeed=functools.partial(_feed, fed))
         expected = evaluate(module, np.int32(x), environment=environment)
@@ -53,18 +55,17 @@ def test_effects_happen_as_often_as_their_place_runs(client: Client, kind: str, 
         _require_results(module, got, expected, said)
 
 
-@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.promise("compiler.run-backend", "compiler.deserialize")
 def test_custom_calls_happen_as_often_as_their_place_runs(client: Client, level: int) -> None:
     for noted, wanted, said in _runs_that_note(client, with_effects("custom-call"), level):
         assert sorted(noted) == sorted(wanted), f"A custom call with a side effect runs at each place, {said}"
 
 
-@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.promise("compiler.run-backend", "compiler.deserialize")
 def test_random_states_advance_at_each_place(client: Client, level: int) -> None:
     """Runs draw as many states as places run. In which order is free, so a difference shows after many runs."""
     module = parse_hlo(with_effects("random-state"))
-    executable = _compile(client, module, level)
-    for x in _NUMBERS[1:]:
+    for x, executable in zip(_NUMBERS[1:], _compile(client, module, level), strict=False):
         environment = Environment()
         evaluate(module, np.int32(x), environment=environment)
         count = environment.rng_state - Environment().rng_state
@@ -76,21 +77,22 @@ def test_random_states_advance_at_each_place(client: Client, level: int) -> None
         )
 
 
-@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.promise("compiler.run-backend", "compiler.deserialize")
 def test_custom_calls_are_in_order(client: Client, level: int) -> None:
     """Each call takes the number that the one before it gives."""
     for noted, wanted, said in _runs_that_note(client, in_order("custom-call"), level):
         assert noted == wanted, f"Custom calls run in their order, {said}"
 
 
-@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend")
+@pytest.mark.promise(
+    "transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend", "compiler.deserialize"
+)
 def test_feeds_are_in_the_order_of_their_tokens(client: Client, level: int) -> None:
     """What is fed out has a number of its own and the number that was read before it."""
     module = parse_hlo(in_order("feeds"))
     infeed = client.platform.transfer_manager.infeed(0)
     outfeed = client.platform.transfer_manager.outfeed(0)
-    executable = _compile(client, module, level)
-    for x in _NUMBERS:
+    for x, executable in zip(_NUMBERS, _compile(client, module, level), strict=False):
         environment = Environment(next_infeed=functools.partial(next, _counted()))
         expected = evaluate(module, np.int32(x), environment=environment)
         wanted = [number_of(value) for value in environment.outfeed]
@@ -105,14 +107,15 @@ def test_feeds_are_in_the_order_of_their_tokens(client: Client, level: int) -> N
         _require_results(module, got, expected, said)
 
 
-def _compile(client: Client, module: HloModule, level: int) -> LoadedExecutable:
-    """Compiles a program, whose custom calls may run on the host."""
+def _compile(client: Client, module: HloModule, level: int) -> Iterator[LoadedExecutable]:
+    """Compiles a program, whose custom calls may run on the host. Yields what was read of its bytes and it in turns."""
     options = CompileOptions(
         optimization_level=level, fallback="host" if client.platform.compiler.host_fallback else "none"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # about what runs on the host
-        return client.compile(module, options)
+        made = client.compile(module, options)
+        return itertools.cycle((client.deserialize(made.serialize()), made))
 
 
 def _runs_that_note(client: Client, text: str, level: int) -> Iterator[tuple[list[int], list[int], str]]:
@@ -121,8 +124,7 @@ def _runs_that_note(client: Client, text: str, level: int) -> Iterator[tuple[lis
     The results of a run are compared after the caller has looked at its calls.
     """
     module = parse_hlo(text)
-    executable = _compile(client, module, level)
-    for x in _NUMBERS:
+    for x, executable in zip(_NUMBERS, _compile(client, module, level), strict=False):
         wanted, expected = _noted(functools.partial(evaluate, module), x)
         noted, got = _noted(executable, x)
         said = f"at optimization level {level}, with {x}."
