@@ -40,6 +40,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.literal import Literal
 from xla_core.registration import registers_in
+from xla_core.traversal import post_order
 
 Generator = Callable[["ElementEmitter", HloInstruction, Index], "ElementValue | list[ElementValue]"]
 """(emitter, instruction, index) -> the element; for a tuple-shaped instruction the elements of its leaves."""
@@ -88,7 +89,7 @@ class ElementEmitter:
         self._level = level
         self._bindings = bindings
         self._serial = context.serial()
-        self._reductions: dict[HloComputation | None, set[HloInstruction]] = {}
+        self._reductions: dict[HloInstruction, bool] = {}
         self.rows = KeptRows(context, indices, self._serial)
 
     def is_bound(self, instruction: HloInstruction) -> bool:
@@ -164,18 +165,16 @@ class ElementEmitter:
         return self.context.find(self._key(instruction, index)) is not None
 
     def _has_reduction(self, instruction: HloInstruction) -> bool:
-        """Whether an instruction depends on a reduction of its computation that isn't bound."""
-        computation = instruction.parent
-        if computation not in self._reductions:
-            found: set[HloInstruction] = set()
-            if computation is not None and any(i.opcode == Opcode.REDUCE for i in computation.instructions):
-                for each in computation.post_order():
-                    if each in self._bindings:
-                        continue
-                    if each.opcode == Opcode.REDUCE or any(o in found for o in each.operands):
-                        found.add(each)
-            self._reductions[computation] = found
-        return instruction in self._reductions[computation]
+        """Whether an instruction depends on a reduction that isn't bound."""
+        for each in post_order([instruction], self._unbound_operands, known=self._reductions):
+            is_reduction = each.opcode == Opcode.REDUCE and each not in self._bindings
+            self._reductions[each] = is_reduction or any(self._reductions[o] for o in self._unbound_operands(each))
+        return self._reductions[instruction]
+
+    def _unbound_operands(self, instruction: HloInstruction) -> Sequence[HloInstruction]:
+        if instruction in self._bindings:
+            return ()
+        return [o for o in instruction.operands if o not in self._bindings]
 
     def _key(self, instruction: HloInstruction, index: Index) -> tuple[int, HloInstruction, Index]:
         return self._serial, instruction, index
