@@ -178,6 +178,7 @@ class Domain:
             selection.add_values(element_type)
         selection.add_wanted(turns)
         selection.add_features(usual, hiding)
+        selection.leave_out_repeated(usual)
         selection.add_hiding(hiding, turns)
         selection.add_types(others)
         scalars = [c for c in hiding if OPS[self.opcode].is_elementwise and c.values.get("rank") == 0]

@@ -68,7 +68,7 @@ class Selection:
         return frozenset[Feature]().union(*self._of_types.values())
 
     def add(self, choice: Choice) -> None:
-        self._choices[tuple(choice.values.values())] = choice
+        self._choices[_key(choice)] = choice
         self._triples.take(choice)
         self._pairs.take(choice)
         self._wanted.take(choice)
@@ -111,6 +111,39 @@ class Selection:
                 made = _of_type(choice, element_type)
                 if missing & (shown := self._shown(made)):
                     self._add_shown(made, shown)
+
+    def leave_out_repeated(self, usual: Collection[ElementType]) -> None:
+        """Drops choices of which others have each pair of values, each wanted combination, and what a usual type shows.
+
+        The last ones go first, as they were added for the least. Another type is in one choice at least.
+        """
+        shown = {_key(choice): (choice, features) for choice, features in self._features}
+        numbers: dict[Hashable, int] = {}
+        parts = {key: self._parts(*one, usual, numbers) for key, one in shown.items()}
+        before = itertools.accumulate(parts.values(), operator.or_, initial=0)
+        kept = 0
+        for key, others in reversed(list(zip(parts, before, strict=False))):
+            if parts[key] & ~(others | kept):
+                kept |= parts[key]
+            else:
+                del self._choices[key]
+
+    def _parts(
+        self, choice: Choice, features: Features, usual: Collection[ElementType], numbers: dict[Hashable, int]
+    ) -> int:
+        """Returns what the choice has, as bits: pairs of values, wanted combinations, and what its type shows.
+
+        Args:
+            numbers: the bit of each feature and value of a type so far.
+        """
+        values, places = self._pairs.values(choice), self._wanted.places
+        of_type = {*features, *((value, ("elements", "0") in features) for value in values)}
+        bits = 0
+        for one in of_type if choice.type in usual else [""]:
+            bits |= 1 << numbers.setdefault((choice.type, one), len(numbers))
+        bits = bits << self._wanted.count | self._wanted.met(choice)
+        row = sum(1 << places[value] for value in values)
+        return bits << len(places) ** 2 | sum(row << places[value] * len(places) for value in values)
 
     def add_hiding(self, hiding: Sequence[Choice], types: Iterator[ElementType]) -> None:
         """Adds those of the hiding choices that no type has."""
@@ -174,17 +207,24 @@ class _Unmet:
     def __init__(self, values: Combinations, wanted: Sequence[Wanted]) -> None:
         self._values = values
         self._numbers = [values.numbers(combination) for combination in wanted]
+        self.count = len(wanted)
         self._unmet = self._every = (1 << len(wanted)) - 1
         self._with: dict[tuple[str, int], int] = {}  # the combinations that a value may be in
         for axis, count in values.counts.items():
             for number in range(count):
                 has = (axis not in numbers or number in numbers[axis] for numbers in self._numbers)
                 self._with[axis, number] = sum(1 << n for n, one in enumerate(has) if one)
+        self.places = {value: place for place, value in enumerate(self._with)}
+
+    def met(self, choice: Choice) -> int:
+        """Returns the wanted combinations that a choice has, as bits."""
+        values = self._values.values(choice)
+        if len(values) < len(self._values.counts):
+            return 0
+        return functools.reduce(operator.and_, (self._with[at] for at in values), self._every)
 
     def take(self, choice: Choice) -> None:
-        values = self._values.values(choice)
-        if len(values) == len(self._values.counts):
-            self._unmet &= ~functools.reduce(operator.and_, (self._with[at] for at in values), self._every)
+        self._unmet &= ~self.met(choice)
 
     def within(self, allowed: dict[str, list[int]]) -> dict[str, list[int]]:
         """Returns the numbers of values by which a choice has as many unmet combinations as fit."""
@@ -199,6 +239,10 @@ class _Unmet:
                 made[axis] = [n for n in made.get(axis, numbers) if n in numbers]
                 fitting &= functools.reduce(operator.or_, (self._with[axis, n] for n in made[axis]))
         return made
+
+
+def _key(choice: Choice) -> tuple[Hashable, ...]:
+    return tuple(choice.values.values())
 
 
 def _of_type(choice: Choice, element_type: ElementType) -> Choice:
