@@ -21,7 +21,6 @@ class Missing:
 
     Attributes:
         total: how many combinations there are.
-        count: how many are missing.
     """
 
     def __init__(self, counts: Sequence[int], strength: int, random: np.random.Generator) -> None:
@@ -33,16 +32,19 @@ class Missing:
         for pair in itertools.combinations(range(strength), 2):
             one, other = (np.expand_dims(self._axes, [d for d in range(strength) if d != at]) for at in pair)
             self._missing &= one != other
-        self.total = self.count = int(self._missing.sum()) // math.factorial(strength)
+        self.total = self.count
+
+    @property
+    def count(self) -> int:
+        """How many combinations are missing."""
+        return int(np.count_nonzero(self._missing)) // math.factorial(self._strength)
 
     def take(self, row: Sequence[int]) -> None:
         """Takes the combinations of a row. No number of an axis is -1."""
         values = np.array(
             [start + number for start, number in zip(self._starts, row, strict=False) if number >= 0], int
         )
-        places = tuple(values.reshape(-1, *(1,) * after) for after in range(self._strength)[::-1])
-        self.count -= int(self._missing[places].sum()) // math.factorial(self._strength)
-        self._missing[places] = False
+        self._missing[tuple(values.reshape(-1, *(1,) * after) for after in range(self._strength)[::-1])] = False
 
     def best(self, allowed: Mapping[int, Collection[int]]) -> list[int]:
         """Returns a row that has many missing combinations.
@@ -60,7 +62,7 @@ class Missing:
             ]
         chosen = [self._starts[axis] + n for axis, numbers in allowed.items() for n in numbers if len(numbers) == 1]
         while len(chosen) < min(self._strength, len(self._starts) - 1):
-            left = self._missing[tuple(chosen)].reshape(len(self._axes), -1).sum(1)
+            left = np.count_nonzero(self._missing[tuple(chosen)].reshape(len(self._axes), -1), 1)
             chosen.append(self._largest(left, free & ~np.isin(self._axes, self._axes[chosen])))
         left_axes = set(range(len(self._starts) - 1)) - set(self._axes[chosen].tolist())
         for axis in sorted(left_axes):
@@ -68,7 +70,8 @@ class Missing:
             formed = self._missing[values]
             for dimension in range(1, self._strength):
                 formed = formed.take(chosen, dimension)
-            chosen.append(self._starts[axis] + self._largest(formed.reshape(len(formed), -1).sum(1), free[values]))
+            counts = np.count_nonzero(formed.reshape(len(formed), -1), 1)
+            chosen.append(self._starts[axis] + self._largest(counts, free[values]))
         return [value - start for value, start in zip(sorted(chosen), self._starts, strict=False)]
 
     def _largest(self, counts: np.ndarray, free: np.ndarray) -> int:
