@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -96,6 +97,7 @@ def _arrays(instruction: HloInstruction) -> list[Shape]:
     return [s for i in (instruction, *instruction.operands) for s in i.shape.array_leaves()]
 
 
+@functools.cache
 def group_name(sizes: Sequence[int]) -> str:
     return f"one of {', '.join(map(str, sorted(sizes)))}"
 
