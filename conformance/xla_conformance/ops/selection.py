@@ -82,7 +82,7 @@ class Selection:
             for axis, number in sorted(left):
                 allowed.setdefault(axis, []).append(number)
             choice = self._triples.best(self._wanted.within(allowed), type=element_type)
-            is_shown = ("elements", "0") not in self._add_shown(choice, self._shown(choice))
+            is_shown = _is_shown(self._add_shown(choice, self._shown(choice)))
             for value in self._pairs.values(choice) & set(left):
                 left[value] -= 1
                 if is_shown or not left[value]:
@@ -136,10 +136,10 @@ class Selection:
         Args:
             numbers: the bit of each feature and value of a type so far.
         """
-        values, places = self._pairs.values(choice), self._wanted.places
-        of_type = {*features, *((value, ("elements", "0") in features) for value in values)}
+        values, places, is_shown = self._pairs.values(choice), self._wanted.places, _is_shown(features)
+        of_type = {*features, *((value, is_shown) for value in values)}
         bits = 0
-        for one in of_type if choice.type in usual else [""]:
+        for one in of_type if choice.type in usual else [is_shown]:
             bits |= 1 << numbers.setdefault((choice.type, one), len(numbers))
         bits = bits << self._wanted.count | self._wanted.met(choice)
         row = sum(1 << places[value] for value in values)
@@ -153,11 +153,12 @@ class Selection:
                 self.add(_of_type(choice, next(types)))
 
     def add_types(self, types: Collection[ElementType]) -> None:
-        """Adds a choice of each type that none has."""
-        there = {choice.type for choice in self._choices.values()}
+        """Adds a choice of each type of which none has elements."""
+        there = {choice.type for choice, features in self._features if _is_shown(features)}
         for element_type in types:
-            if element_type not in there:
-                self.add(self._triples.best({}, type=element_type))
+            for _ in range(_TRIES if element_type not in there else 0):
+                if _is_shown(self._add_shown(self._triples.best({}, type=element_type))):
+                    break
 
     def add_missing(
         self,
@@ -239,6 +240,11 @@ class _Unmet:
                 made[axis] = [n for n in made.get(axis, numbers) if n in numbers]
                 fitting &= functools.reduce(operator.or_, (self._with[axis, n] for n in made[axis]))
         return made
+
+
+def _is_shown(features: Features) -> bool:
+    """Whether a choice with these features has elements in each result."""
+    return ("elements", "0") not in features
 
 
 def _key(choice: Choice) -> tuple[Hashable, ...]:
