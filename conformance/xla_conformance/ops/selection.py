@@ -54,9 +54,8 @@ class Selection:
         self._triples = Combinations(axes, 3, random)
         self._pairs = Combinations(self._values, 2, random)
         self._wanted = _Unmet(self._pairs, wanted)
-        self._features: list[tuple[Choice, Features]] = []
+        self._features: dict[tuple[Hashable, ...], tuple[Choice, Features]] = {}
         self._of_types: dict[ElementType, set[Feature]] = {}
-        self._seen: set[tuple[Hashable, ...]] = set()
 
     @property
     def choices(self) -> list[Choice]:
@@ -101,7 +100,7 @@ class Selection:
         Args:
             hiding: choices without a type, of sizes that hide other values.
         """
-        known = [*self._features, *((c, self._shown(_of_type(c, usual[0]))) for c in hiding)]
+        known = [*self._features.values(), *((c, self._shown(_of_type(c, usual[0]))) for c in hiding)]
         every = set[Feature]().union(*(features for _, features in known))
         for element_type in usual:
             tries = Counter[Feature]()
@@ -117,16 +116,18 @@ class Selection:
 
         The last ones go first, as they were added for the least. Another type is in one choice at least.
         """
-        shown = {_key(choice): (choice, features) for choice, features in self._features}
         numbers: dict[Hashable, int] = {}
-        parts = {key: self._parts(*one, usual, numbers) for key, one in shown.items()}
+        parts = {key: self._parts(*one, usual, numbers) for key, one in self._features.items()}
         before = itertools.accumulate(parts.values(), operator.or_, initial=0)
         kept = 0
         for key, others in reversed(list(zip(parts, before, strict=False))):
             if parts[key] & ~(others | kept):
                 kept |= parts[key]
             else:
-                del self._choices[key]
+                del self._choices[key], self._features[key]
+        for element_type in self._of_types:
+            some = (features for choice, features in self._features.values() if choice.type is element_type)
+            self._of_types[element_type] = set[Feature]().union(*some)
 
     def _parts(
         self, choice: Choice, features: Features, usual: Collection[ElementType], numbers: dict[Hashable, int]
@@ -149,12 +150,12 @@ class Selection:
         """Adds those of the hiding choices that no type has."""
         there = {tuple(_without_type(choice).values()) for choice in self._choices.values()}
         for choice in hiding:
-            if tuple(choice.values.values()) not in there:
+            if _key(choice) not in there:
                 self.add(_of_type(choice, next(types)))
 
     def add_types(self, types: Collection[ElementType]) -> None:
         """Adds a choice of each type of which none has elements."""
-        there = {choice.type for choice, features in self._features if _is_shown(features)}
+        there = {choice.type for choice, features in self._features.values() if _is_shown(features)}
         for element_type in types:
             for _ in range(_TRIES if element_type not in there else 0):
                 if _is_shown(self._add_shown(self._triples.best({}, type=element_type))):
@@ -171,7 +172,7 @@ class Selection:
         It tries all choices that show it in another type, and then some that it draws.
         """
         for choice in self.choices:
-            if tuple(choice.values.values()) not in self._seen:
+            if _key(choice) not in self._features:
                 self._add_shown(choice)
         is_new = True
         while is_new:
@@ -184,7 +185,7 @@ class Selection:
         """Adds a choice of a type that shows a feature, unless one of the type does. Returns whether it found one."""
         if feature in self._of_types[element_type]:
             return False
-        known = (_of_type(choice, element_type) for choice, features in self._features if feature in features)
+        known = (_of_type(choice, element_type) for choice, features in self._features.values() if feature in features)
         for choice in itertools.chain(known, (draw(element_type) for _ in range(_DRAWS))):
             features = self._shown(choice)
             if feature in features:
@@ -196,8 +197,7 @@ class Selection:
         """Adds a choice and what it shows."""
         features = self._shown(choice) if features is None else features
         self.add(choice)
-        self._seen.add(tuple(choice.values.values()))
-        self._features.append((choice, features))
+        self._features[_key(choice)] = choice, features
         self._of_types.setdefault(choice.type, set()).update(features)
         return features
 
