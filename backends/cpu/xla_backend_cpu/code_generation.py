@@ -132,18 +132,18 @@ def compile_module(
 
     `blas` allows calls of OpenBLAS, `level` is the generator's optimization level; see `CpuOptions` for the others.
     """
-    assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=can_share)
+    assignment = _assign(module)
     emitter = ModuleEmitter(module, assignment, abi, processor_of(config), threads, blas, limits_loops=True, quick=True)
     keep = keep_artifacts or ModuleDump.active() is not None
     with profiler.span("emit LLVM IR", category="compile"):
         ir = emitter.emit()
         lines = _LINES_OF_A_PART if level else _UNOPTIMIZED_LINES_OF_A_PART
         parts = [IrPart(ir.to_text())] if keep else ir.split(lines)
-    artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
+    artifacts: dict[str, str | bytes] = {}
     with profiler.span("generate code", category="compile"):
         if keep:  # compile one module, so that its IR can be kept as a whole
             objects, shown = generator.compile_with_artifacts(parts[0].text, abi, level, what=module.name)
-            artifacts |= {"plan": emitter.plan_text(), "llvm-unoptimized": parts[0].text, **shown}
+            artifacts = {"plan": emitter.plan_text(), "llvm-unoptimized": parts[0].text, **shown}
         else:
             objects = generator.compile(parts, abi, level, what=module.name, threads=threads)
     program = _program(assignment, emitter, objects, collective_timeout)
@@ -153,7 +153,11 @@ def compile_module(
         temp_bytes=assignment.temp_bytes,
         temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
     )
-    return CpuExecutable(module, program, report, artifacts, generator)
+    return CpuExecutable(module, program, report, artifacts, generator, lambda: _assign(module).to_text())
+
+
+def _assign(module: HloModule) -> BufferAssignment:
+    return assign_buffers(module, alignment=ALIGNMENT, can_share=can_share)
 
 
 def can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xla_backend_cpu.blas import reserve, symbol_address
@@ -57,7 +57,8 @@ _UNLIMITED = (1 << 63) - 1
 class CpuExecutable(Executable):
     """A compiled program that is linked into the process.
 
-    `generator` made its code; the default is LLVM's. `artifacts` are the texts to show besides HLO and code.
+    `generator` made its code; the default is LLVM's. `artifacts` are the texts to show besides HLO and code, and
+    `assignment_text` makes that of the buffer assignment.
     """
 
     def __init__(
@@ -67,11 +68,13 @@ class CpuExecutable(Executable):
         report: CompilationReport | None = None,
         artifacts: Mapping[str, str | bytes] | None = None,
         generator: CodeGenerator | None = None,
+        assignment_text: Callable[[], str] | None = None,
     ) -> None:
         generator = generator or LlvmCodeGenerator()
         super().__init__(module, report)
         self._program = program
         self._artifacts = dict(artifacts or {})
+        self._assignment_text = assignment_text
         if program.routines:
             reserve(program.threads)
         imports = {name: symbol_address(name) for name in program.routines}
@@ -295,7 +298,8 @@ class CpuExecutable(Executable):
         assembly if the compilation kept them.
         """
         objects = {f"object.{i}" if i else "object": code for i, code in enumerate(self._program.objects)}
-        return {"hlo": self.as_text(), **self._artifacts, **objects}
+        assignment = {"buffer-assignment": self._assignment_text()} if self._assignment_text is not None else {}
+        return {"hlo": self.as_text(), **assignment, **self._artifacts, **objects}
 
     def memory_stats(self) -> ExecutableMemoryStats:
         return dataclasses.replace(
