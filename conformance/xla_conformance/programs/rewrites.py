@@ -60,12 +60,15 @@ class Rewritten:
         """
         number = zlib.crc32(self.name.encode())
         random = np.random.default_rng([seed, number])
-        return [
+        arrays = [
             _place(random, seed + number + p.parameter_number, p.shape)
             if p.name in _PLACES and not p.shape.rank
             else _array(random, p.name, p.shape)
             for p in self._module.entry.parameters
         ]
+        names = [p.name for p in self._module.entry.parameters]
+        _meet([array for array, name in zip(arrays, names, strict=True) if name in _ANY], random)
+        return arrays
 
     def expected(self, arguments: list[np.ndarray]) -> list[Expected]:
         """Returns the evaluator's results. Behind a sum of floats, a zero may have any sign.
@@ -168,6 +171,16 @@ def _array(random: np.random.Generator, name: str, shape: Shape) -> np.ndarray:
     special = [0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, largest, -largest, largest / 4, least, -least, least / 4]
     special += [1 + eps, -1 - eps, 0.5, -0.5, 2, -3, 0.75, 300, -129, 2.5, 2.0**-9]
     return _mixed(random, np.array(special).astype(element.dtype), random.uniform(-4, 4, dimensions))
+
+
+def _meet(arrays: list[np.ndarray], random: np.random.Generator) -> None:
+    """Lets arrays have, in a third of the places, numbers of earlier ones, some with the other sign: 0 meets -0."""
+    for number, array in enumerate(arrays):
+        alike = [a for a in arrays[:number] if a.shape == array.shape and a.dtype == array.dtype]
+        if alike and array.ndim and array.dtype != np.bool_:
+            other = alike[random.integers(len(alike))]
+            way = random.random(array.shape)
+            array[...] = np.where(way < 0.2, other, np.where(way < 1 / 3, np.negative(other), array))
 
 
 def _mixed(random: np.random.Generator, special: np.ndarray, others: np.ndarray) -> np.ndarray:
