@@ -89,3 +89,11 @@ def takes_the_third_branch(c, i):
         return None
     two = c.constant(np.int32(2))
     return c.add_instruction(i.clone([c.add("minimum", i.operand(0), two), *i.operands[1:]]))
+
+
+@rewriter("dynamic_sizes", MUTANTS)("A dimension of dynamic size has all elements that there is room for.")
+def ignores_sizes(c, i):
+    if i.opcode != "set-dimension-size":
+        return None
+    rows = c.constant(np.int32(i.shape.dimensions[i.attribute("dimensions")[0]]))
+    return c.add_instruction(i.clone([i.operand(0), rows])) if i.operand(1).opcode != "constant" else None
