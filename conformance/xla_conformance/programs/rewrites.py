@@ -174,13 +174,18 @@ def _array(random: np.random.Generator, name: str, shape: Shape) -> np.ndarray:
 
 
 def _meet(arrays: list[np.ndarray], random: np.random.Generator) -> None:
-    """Lets arrays have, in a third of the places, numbers of earlier ones, some with the other sign: 0 meets -0."""
+    """Lets arrays have numbers of earlier ones in a third of the places, some with the other sign. 0 also meets -0."""
     for number, array in enumerate(arrays):
         alike = [a for a in arrays[:number] if a.shape == array.shape and a.dtype == array.dtype]
-        if alike and array.ndim and array.dtype != np.bool_:
-            other = alike[random.integers(len(alike))]
-            way = random.random(array.shape)
-            array[...] = np.where(way < 0.2, other, np.where(way < 1 / 3, np.negative(other), array))
+        if not alike or not array.ndim or array.dtype == np.bool_:
+            continue
+        other = alike[random.integers(len(alike))]
+        way = random.random(array.shape)
+        array[...] = np.where(way < 0.2, other, np.where(way < 1 / 3, np.negative(other), array))
+        if array.dtype.kind not in "iu" and array.size > 3:
+            places = np.unravel_index(random.permutation(array.size)[:2], array.shape)
+            other[places] = np.array([0.0, -0.0]).astype(array.dtype)
+            array[places] = np.negative(other[places])
 
 
 def _mixed(random: np.random.Generator, special: np.ndarray, others: np.ndarray) -> np.ndarray:

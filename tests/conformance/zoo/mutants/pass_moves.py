@@ -131,7 +131,10 @@ def skips_shorter_floats(c, i):
     return c.add("convert", source, shape=i.shape)
 
 
-@_rewrites("Windows of one element are the array, whatever the stride and the padding, if the shape is the same.")
+@_rewrites(
+    "Windows of one element are the array, whatever the stride and the padding, if the shape is the same.",
+    seconds=900.0,
+)
 def windows_of_one(c, i):
     if i.opcode != "reduce-window" or len(i.operands) != 2 or i.shape != i.operand(0).shape:
         return None
