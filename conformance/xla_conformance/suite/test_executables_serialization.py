@@ -155,6 +155,32 @@ def test_constants_of_every_type(
         )
 
 
+@pytest.mark.promise("executable.serialize", "compiler.deserialize", "executable.fingerprint")
+@pytest.mark.profile("full")
+def test_megabytes_of_constants(backend: str, client: Client, random: np.random.Generator) -> None:
+    """Random bits, and numbers that are all equal but one in the middle and the last one."""
+    held = [element for element in (ElementType.S32, ElementType.F32, ElementType.U8) if element in held_types(backend)]
+    if not held:
+        not_supported("the device holds neither s32, f32 nor u8")
+    element = held[0]
+    count = (5 << 18) // element.dtype.itemsize + 1
+    nearly = np.zeros(count, element.dtype)
+    nearly[[count // 2, -1]] = 1
+    numbers = random.integers(0, 128, count).astype(element.dtype)
+    module, entry = HloModule("megabytes"), HloComputation("main")
+    entry.set_root(entry.add(Opcode.TUPLE, *map(entry.constant, (numbers, nearly))))
+    module.add_computation(entry, entry=True)
+    here = client.compile(module)
+    again = client.deserialize(here.serialize())
+    assert reported(again) == reported(here), "A serialized executable keeps what it says of itself."
+    require_bits(
+        "A deserialized executable has all of its constants.",
+        [np.asarray(r) for r in again()],
+        [numbers, nearly],
+        promise="compiler.deserialize",
+    )
+
+
 def _with_one_nan(array: np.ndarray) -> np.ndarray:
     """Returns the array with the same bits in all NaNs."""
     if not ElementType.from_numpy(array.dtype).is_floating:

@@ -8,7 +8,7 @@ import numpy as np
 from xla_backend_template.executable import TemplateExecutable
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, broken, rewriter
+from tests.conformance.zoo.parts import Compiler, broken, rewriter, with_constants
 from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo import parse_hlo
 
@@ -67,6 +67,19 @@ class ForgetsCosts(Compiler):
         made = super().deserialize(data, options, executor)
         made.cost_analysis = lambda: {"flops": 0.0, "transcendentals": 0.0, "bytes accessed": 0.0}
         return made
+
+
+@broken("executables", "megabytes_of_constants", MUTANTS)(
+    "executable.serialize", "A constant that was read again has a mebibyte of its bytes.", profile="full"
+)
+class KeepsAMebibyte(Compiler):
+    def deserialize(self, data, options=None, executor=None):
+        def cut(array):
+            array.reshape(-1)[(1 << 20) // array.dtype.itemsize :] = 0
+            return array
+
+        text = with_constants(parse_hlo(data.decode()), cut).to_text()
+        return super().deserialize(text.encode(), options, executor)
 
 
 @broken("executables", "executables_effects", MUTANTS)(
