@@ -319,6 +319,7 @@ def test_an_error_of_the_device_names_its_instruction(
     printed = capsys.readouterr().out
     assert "the tanh unit is stuck" in printed
     assert "tanh(" in printed
+    assert "The smallest program found that fails has" in printed
 
 
 def test_an_exception_of_the_compiler_names_the_backend(

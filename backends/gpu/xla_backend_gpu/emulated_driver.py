@@ -238,7 +238,8 @@ class EmulatedDriver(Driver):
                 self.counters += counters
             loaded.lasted = (arguments.blocks, arguments.threads), 1e6 * (time.perf_counter() - started)
 
-        self._enqueue(stream, run, function.name, loaded.microseconds(arguments), instruction)
+        name = instruction.name if instruction is not None else function.name  # equal instructions share a kernel
+        self._enqueue(stream, run, name, loaded.microseconds(arguments), instruction)
 
     def open_blas(self) -> CublasLt | None:
         from xla_backend_gpu.cublas.find import open_library

@@ -63,7 +63,8 @@ def bisect(
     with DeviceProcess(backend, settings or (), seconds) as device:
         failure, steps = compile_in_steps(device, module)
         failing = device.doing if failure is not None else ""
-        out.print(f"{module.name} on {device.platform_name}: {len(steps)} passes changed the module", markup=False)
+        changed = f"{len(steps)} pass{'' if len(steps) == 1 else 'es'} changed the module"
+        out.print(f"{module.name} on {device.platform_name}: {changed}", markup=False)
         tolerances = comparison.describe_tolerances(expected, comparison.exact_results(module))
         out.print(f"Tolerance of whole programs: {tolerances}", markup=False, soft_wrap=True)
         out.print(
@@ -192,6 +193,7 @@ def _reduce(
     """Writes the smallest program found whose results, compiled as a whole, still differ."""
     from xla_conformance.bisect.comparison import first_difference
     from xla_conformance.bisect.shrinking import Reduced, shrink
+    from xla_conformance.wording import counted
     from xla_core import evaluate
     from xla_core.cli import comparison, programs
     from xla_core.errors import DeadlineExceededError, UnimplementedError, XlaError
@@ -224,7 +226,9 @@ def _reduce(
         found = device.confirmed(partial(reduced, number), lambda found: kept_if_wrong(found.program, found.given))
         if found is not None:
             count = sum(c.instruction_count for c in found.program.computations)
-            _verdict(out, f"The smallest program found that differs has {count} instructions", found.difference)
+            what = "differs" if found.arrays else "fails"
+            size = counted(count, "instruction")
+            _verdict(out, f"The smallest program found that {what} has {size}", found.difference)
             folder = output / "reduced" if output is not None else None
             if folder is not None:
                 programs.make_directory(folder)

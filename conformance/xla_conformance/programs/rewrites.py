@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import importlib.resources
 import re
+import textwrap
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -139,9 +140,9 @@ def _text(kind: str) -> str:
 def _program(kind: str, part: str, shared: dict[str, str]) -> Rewritten:
     name, _, text = part.partition("\n")
     own = "".join(re.findall(r"^\w+ \{.*?^\}\n", text, re.DOTALL | re.MULTILINE))
-    entry = text.replace(own, "")
-    called = "".join(f"{name} {shared[name]}\n" for name in shared if re.search(rf"=\{{?{name}\b", text))
-    return Rewritten(name, f"HloModule {kind}\n\n{called}{own}ENTRY main {{\n{entry}}}\n")
+    entry = textwrap.indent(text.replace(own, "").strip("\n"), "  ")
+    called = "".join(f"{name} {shared[name]}\n\n" for name in shared if re.search(rf"=\{{?{name}\b", text))
+    return Rewritten(name, f"HloModule {kind}\n\n{called}{own}ENTRY main {{\n{entry}\n}}\n")
 
 
 def _place(random: np.random.Generator, turn: int, shape: Shape) -> np.ndarray:

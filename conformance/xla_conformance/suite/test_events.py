@@ -14,6 +14,7 @@ import pytest
 from xla_conformance.claims import require_devices
 from xla_conformance.device.gates import PATIENCE, Gate, fail, patiently, pause, required
 from xla_conformance.failures import Failure
+from xla_conformance.wording import counted
 from xla_core import Client, XlaError
 from xla_core.backend import Event, Stream, StreamExecutor
 
@@ -277,14 +278,14 @@ _LIMITS = [
 @pytest.mark.promise("event.thread-safe", "event.synchronize-holds-no-lock", "event.synchronize-timeout")
 def test_threads_wait_for_one_event(stream: Stream, gate: Gate) -> None:
     """While they wait, other threads and callbacks of the stream run Python."""
-    counted: list[int] = []
+    ran: list[int] = []
     gate.hold(stream)
-    stream.host_callback(lambda: counted.append(1))
+    stream.host_callback(lambda: ran.append(1))
     event = _recorded(stream)
-    results: list[object] = []
+    results: list[tuple[bool, bool, XlaError | None, bool]] = []
 
     def wait(timeout: float | None) -> None:
-        results.append((event.synchronize(timeout), event.ready, event.error, counted == [1]))
+        results.append((event.synchronize(timeout), event.ready, event.error, ran == [1]))
 
     threads = [threading.Thread(target=wait, args=(t,), daemon=True) for t in (*_LIMITS, *(None, PATIENCE) * 3)]
     for thread in threads:
@@ -294,10 +295,16 @@ def test_threads_wait_for_one_event(stream: Stream, gate: Gate) -> None:
     gate.open()
     for thread in threads:
         thread.join(PATIENCE)
-    if results != [(True, True, None, True)] * len(threads):
-        raise Failure(
-            f"{len(threads)} threads wait for one event, but they saw {results}.", promise="event.thread-safe"
-        )
+    wrong = [result for result in results if result != (True, True, None, True)]
+    if wrong or len(results) < len(threads):
+        came = f"{len(results)} of {counted(len(threads), 'thread')} that wait for one event came back in time"
+        if wrong:
+            ended, ready, error, done = wrong[0]
+            came += (
+                f", and {len(wrong)} too early or with an error: `synchronize` returned {ended}, then `ready` was "
+                f"{ready}, `error` was {error!r}, and the work before was {'' if done else 'not '}done"
+            )
+        raise Failure(f"{came}.", promise="event.thread-safe")
 
 
 @pytest.mark.promise("event.synchronize-holds-no-lock", "stream.synchronize")

@@ -162,7 +162,7 @@ def test_a_block_larger_than_the_device_is_none(idle: Device, factor: int) -> No
     idle.executor.deallocate(allocated(idle.executor, SMALLEST))  # a refused allocation changes nothing
 
 
-@pytest.mark.promise("executor.deallocate")
+@pytest.mark.promise("executor.deallocate", "executor.allocate-large")
 @pytest.mark.parametrize("size", [1, 64, 100, 255, 256, 1000, 4096, 65537])
 def test_small_blocks_come_back_to_a_full_device(idle: Device, size: int) -> None:
     """In a gap of 256 KiB, or of one block, more blocks are allocated and freed one by one than fit there."""
@@ -171,7 +171,12 @@ def test_small_blocks_come_back_to_a_full_device(idle: Device, size: int) -> Non
     gap = max(GAP, smallest)
     blocks = fill(executor)
     try:
-        chosen = min((b for b in blocks if b.size >= gap), key=lambda b: b.size)
+        chosen = min((b for b in blocks if b.size >= gap), key=lambda b: b.size, default=None)
+        if chosen is None:
+            raise Failure(
+                f"An empty device of {counted(idle.description.memory_bytes, 'byte')} gave no block of {gap} bytes.",
+                promise="executor.allocate-large",
+            )
         left = chosen.size
         blocks.remove(chosen)
         executor.deallocate(chosen)

@@ -20,6 +20,7 @@ from xla_backend_gpu.driver import LaunchArguments
 from xla_backend_gpu.emulated_driver import EmulatedDriver
 from xla_backend_gpu.kernel import DeviceCode
 
+from xla_core import CompileOptions, profiler
 from xla_core.errors import CancelledError, InvalidArgumentError
 
 BRANCHES = """HloModule branches
@@ -41,6 +42,17 @@ def test_launches_on_two_streams_are_all_counted(client) -> None:
         for _ in range(300):
             executable(*arguments)
     assert count.counters.launches == 2 * 300
+
+
+def test_a_timeline_names_each_instruction_of_those_that_share_a_kernel(client) -> None:
+    program = BRANCHES.replace("30000", "20000")
+    executable = client.compile(program, CompileOptions(keep_artifacts=True))
+    assert executable.artifacts()["ptx"].count(".entry") == 1
+    with profiler.trace() as recorded:
+        executable(*[np.ones(20000, np.float32)] * 2)
+        client.synchronize()
+    names = [event["name"] for event in recorded.to_chrome_trace()["traceEvents"]]
+    assert [names.count(name) for name in ("a", "b")] == [1, 1]
 
 
 AFTER_MAIN = """
