@@ -42,7 +42,7 @@ def lines_of(
     """
     failure = result.failure
     yield printable(result.message)
-    yield from _promise(result)
+    yield from promises_of(result.failure, result.properties)
     if "got" in failure:
         at = f" at [{','.join(map(str, failure['index']))}]" if "index" in failure else ""
         ulp = f", {failure['ulp']:g} ULP apart" if "ulp" in failure else ""
@@ -61,8 +61,8 @@ def lines_of(
     if folder is not None and failure.get("files"):
         data = folder / "failures" / failure["folder"]
         yield f"data: {data} ({', '.join(_ranges(failure['files']))})"
-        if not brief and "minimal.mlir" in failure["files"] and "runner" not in run.environment:
-            yield f"which pass or instruction: {_bisection(run, data)}"
+        if not brief and (command := bisection(run.backend, run.environment, failure, data)):
+            yield f"which pass or instruction: {command}"
     if command := command_of(run, result):
         yield f"alone: {command}"
 
@@ -86,12 +86,19 @@ def command_of(run: Run, result: Result) -> str:
     return shlex.join([*words, *(word for test in tests for word in ("--test", test))])
 
 
-def _bisection(run: Run, data: Path) -> str:
-    """The command that finds the pass or the instruction that computes the result wrongly."""
-    words = ["xla", "bisect", "--backend", run.backend, str(data / "minimal.mlir"), "--input", str(data)]
-    return shlex.join(
-        [*words, *(word for setting in run.environment.get("settings", []) for word in ("--set", setting))]
-    )
+def bisection(backend: str, environment: Mapping[str, Any], failure: Mapping[str, Any], data: Path) -> str:
+    """The command that finds the pass or the instruction that computes a result wrongly; "" if nothing can be bisected.
+
+    Args:
+        backend: the name of the backend.
+        environment: that of the run.
+        failure: the data of the failure.
+        data: the folder with the failure's files.
+    """
+    if "minimal.mlir" not in failure.get("files", ()) or "runner" in environment:
+        return ""
+    words = ["xla", "bisect", "--backend", backend, str(data / "minimal.mlir"), "--input", str(data)]
+    return shlex.join([*words, *(word for setting in environment.get("settings", []) for word in ("--set", setting))])
 
 
 def _module(failure: Mapping[str, Any], whole: bool) -> Iterator[str]:
@@ -136,10 +143,10 @@ def printable(text: str) -> str:
     return "".join(c for c in text if c in "\n\t" or (c >= " " and c not in "\x7f\ufffe\uffff"))
 
 
-def _promise(result: Result) -> Iterator[str]:
+def promises_of(failure: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[str]:
     """The sentences of the contract that the failure names, or else the only one that its test names."""
-    named = result.failure["promise"].split() if "promise" in result.failure else result.properties.get("promises", [])
-    if len(named) == 1 or "promise" in result.failure:
+    named = failure["promise"].split() if "promise" in failure else properties.get("promises", [])
+    if len(named) == 1 or "promise" in failure:
         for id in named:
             if id in PROMISES:
                 sentence = PROMISES[id].sentence

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from xla_conformance.report.badge import badge
 from xla_conformance.report.compare import compare
+from xla_conformance.report.failure import bisection, promises_of
 from xla_conformance.results import State, by_cause
 from xla_core.hlo import ElementType
 
@@ -28,6 +30,8 @@ def page(document: dict[str, Any], earlier: dict[str, Any] | None = None) -> str
         matrix={op: {kind: _cell(m) for kind, m in e["types"].items()} for op, e in document["ops"].items()},
         trend=None if earlier is None else compare(earlier, document),
         earlier=earlier,
+        promises=lambda r: [*promises_of(r.get("failure", {}), r.get("properties", {}))],
+        bisection=lambda f: bisection(document["backend"], document["environment"], f, Path("failures", f["folder"])),
     )
 
 

@@ -163,6 +163,15 @@ def test_the_html_page_has_the_same_order() -> None:
     assert places == sorted(places, reverse=True)
 
 
+def test_the_html_page_leads_on_as_the_terminal_does() -> None:
+    """It has the sentence of the contract, and the commands that find the wrong pass and run the test alone."""
+    failure = {"promise": "event.ready-after-work", "files": ["argument_0.npy", "minimal.mlir"], "folder": "it"}
+    text = page(to_json(run_of(Result("test_ops.py::test_it", State.FAIL, failure=failure))))
+    assert "the contract (event.ready-after-work) says of Event: It becomes ready once all work before" in text
+    assert "<pre>xla bisect --backend chip failures/it/minimal.mlir --input failures/it</pre>" in text
+    assert "--test test_ops.py::test_it</pre>" in text
+
+
 def test_levels_are_scored(capsys: pytest.CaptureFixture[str]) -> None:
     out = shown(whole_run(select=State.NOT_SUPPORTED), capsys)
     assert "runtime: reached" in out
