@@ -67,7 +67,8 @@ class Orders:
 
 def described(promises: Collection[str]) -> str:
     """Says what the promises of an order are, in the contract's words."""
-    words = " and ".join(text for id, text in _WORDS.items() if id in promises)
+    texts = [text for id, text in _WORDS.items() if id in promises]
+    words = ", and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
     return words[:1].upper() + words[1:]
 
 

@@ -204,8 +204,8 @@ def test_streams_wait_for_one_event(executor: StreamExecutor, stream: Stream, co
                 waiting[number].synchronize()
             if part & before or not part <= set(called):
                 raise Failure(
-                    f"Every stream that waits for an event waits for its last record, but of {len(part)} "
-                    f"{len(part & before)} went on before it, and {len(part - set(called))} did not go on after it.",
+                    f"Every stream that waits for an event waits for its last record, but {len(part & before)} of "
+                    f"{len(part)} went on before it, and {len(part - set(called))} did not go on after it.",
                     promise="event.wait-for-last-record",
                 )
     stream.synchronize()

@@ -82,3 +82,7 @@ def test_what_comes_after_what() -> None:
 def test_promises_in_words() -> None:
     assert listed({WAIT, IN_ORDER}) == "stream.in-order stream.wait"
     assert described({EVENT}) == "An event is ready once all work before it is done"
+    assert described({EVENT, WAIT, IN_ORDER}) == (
+        "A stream is an in-order queue, an event is ready once all work before it is done, and a stream that waits for an "
+        "event does later work after it"
+    )
