@@ -23,8 +23,9 @@ _SHIFTS = {Opcode.SHIFT_LEFT, Opcode.SHIFT_RIGHT_ARITHMETIC, Opcode.SHIFT_RIGHT_
 def free_integers(module: HloModule) -> Sources:
     """Returns the numbers of the entry's arrays of integers, tuples flattened, that may have any values.
 
-    Others are indices, shift counts, numbers of branches, or limits of loops, or may be, in a custom call. Where
-    results are rounded, numbers that become floats are not free either: large ones would make all errors large.
+    Others are indices, shift counts, numbers of branches, or limits of loops or random numbers, or may be, in a custom
+    call. Where results are rounded, numbers that become floats are not free either: large ones would make all errors
+    large.
     """
     number = itertools.count()
     integers, given = set[int](), list[Leaves]()
@@ -103,7 +104,7 @@ class _Tracer:
             return (0,)
         if i.opcode is Opcode.RAGGED_DOT:
             return (2,)
-        if i.opcode is Opcode.CUSTOM_CALL:
+        if i.opcode in (Opcode.CUSTOM_CALL, Opcode.RNG):
             return range(len(i.operands))
         if self._is_rounded and Trait.CONVERSION in i.op.traits and not i.shape.element_type.is_integral:
             return (0,)

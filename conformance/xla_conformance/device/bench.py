@@ -28,8 +28,8 @@ from xla_conformance.device.orders import (
     Orders,
     Place,
     described,
-    is_event_early,
     listed,
+    narrowed,
 )
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
@@ -303,7 +303,7 @@ class DeviceBench:
     def check(self) -> None:
         """Raises Failure if one of the copies that the host knows to be done found other bytes than the model."""
         for look in self._problems:
-            raise self._failure(look, look.got, (look.reasons | {IN_ORDER}) - {HOST})
+            raise self._failure(look, look.got, look.reasons | {IN_ORDER})
         for stream in self.streams:
             if stream.error is not None and not self._gates:
                 raise Failure(f"The stream is poisoned, but no work failed: {stream.error}", promise="stream.error")
@@ -323,11 +323,10 @@ class DeviceBench:
         self.streams[look.place[0]].synchronize()
         time.sleep(0.02)
         is_late = np.array_equal(look.got, look.expected)
-        return self._orders.reasons(self._orders.host, look.place) if is_late else look.reasons - {HOST} or {HOST}
+        return self._orders.reasons(self._orders.host, look.place) if is_late else look.reasons | {IN_ORDER}
 
     def _failure(self, look: _Look, got: HostBytes, broken: Collection[str]) -> Failure:
-        if EVENT in broken and is_event_early(self.executor):
-            broken = {EVENT}
+        broken = narrowed(broken, self.executor)
         try:
             require_bytes(f"{described(broken)}, but {look.what}", got, look.expected, listed(broken))
         except Failure as failure:

@@ -31,13 +31,14 @@ def completing_choices(opcode: Opcode, chosen: Sequence[Chosen], seed: int, ever
     """
     wanted = wanted_features(opcode, every_type)
     unmet = dict.fromkeys(f for f in wanted if f[0] in _SIZES or not every_type)
-    for domain in DOMAINS.get(opcode, ()):
+    domains = DOMAINS.get(opcode, ())
+    for domain in domains:
         unmet = {f: None for f in unmet if f not in domain.shown_by_quick(seed)}
     _take_shown(unmet, sorted(chosen, key=lambda one: bool(one[0].shown_by_quick(seed))))
     random = np.random.default_rng([seed, zlib.crc32(opcode.encode())])
     for feature in list(unmet):
-        for _ in range(_TRIES if feature in unmet else 0):
-            drawn = _drawn(DOMAINS[opcode], feature, random)
+        for _ in range(_TRIES if domains and feature in unmet else 0):
+            drawn = _drawn(domains, feature, random)
             shown = drawn[0].features(drawn[1])
             if feature in shown:
                 unmet = {f: None for f in unmet if f not in shown}

@@ -12,6 +12,7 @@ from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.device.gates import fail
 from xla_conformance.device.threads import run_at_once
+from xla_conformance.failures import Failure
 from xla_conformance.other_process import reported
 from xla_conformance.patience import FACTOR
 from xla_conformance.programs.family import FAMILY, FamilyProgram
@@ -19,6 +20,13 @@ from xla_core import Client, InvalidArgumentError, LoadedExecutable, ResourceExh
 
 SECONDS = 50.0 * FACTOR
 BY_NAME = {program.name: program for program in FAMILY}
+SAID = {
+    "memory": ("executable.memory-stats",),
+    "bytes": ("executable.memory-stats",),
+    "costs": ("executable.cost",),
+    "digest of the text": ("executable.as-text",),
+}
+"""By what an executable says of itself: the promises about it, besides that it stays."""
 NAMES = ("donated_and_swapped", "temporaries", "loop", "branches", "several_results")
 
 
@@ -74,9 +82,11 @@ def test_failures_change_nothing_that_an_executable_says(
 
     def require_same(when: str) -> None:
         for what, value in said(executable).items():
-            assert value == before[what], (
-                f"An executable is immutable, but {when} its {what} became {value}, which was {before[what]}."
-            )
+            if value != before[what]:
+                raise Failure(
+                    f"An executable is immutable, but {when} its {what} became {value}, which was {before[what]}.",
+                    promise=" ".join(("executable.immutable", *SAID.get(what, ()))),
+                )
 
     for how, failure in FAILURES.items():
         with ExecutableBench(executable) as bench, ExecutableBench(executable) as other:
@@ -139,4 +149,7 @@ def require_own_results(
 
 
 def require_own_memory(bench: ExecutableBench) -> None:
-    assert not bench.allocator.strange, "An execution allocates from the allocator of its run."
+    if bench.allocator.strange:
+        raise Failure(
+            "An execution allocates from the allocator of its run.", promise="executable.results-from-allocator"
+        )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from xla_conformance.device.bench import DeviceBench
 from xla_conformance.device.gates import Gate
-from xla_conformance.device.orders import EVENT, HOST, IN_ORDER, WAIT, Orders, described, listed
+from xla_conformance.device.orders import EVENT, HOST, IN_ORDER, WAIT, Orders, described, listed, narrowed
 from xla_conformance.device.schedules import chain
 from xla_conformance.failures import Failure
 
@@ -33,13 +33,20 @@ class FillsAtOnce(Stream):
         self.fill(destination, value)
 
 
+class SendsZeros(Stream):
+    def memcpy_h2d(self, destination, source):
+        super().memcpy_h2d(destination, np.zeros_like(source))
+
+
 @pytest.mark.parametrize(
     ("stream", "way", "hop", "promises"),
     [
         (RecordsEarly, "h2d", True, EVENT),
         (IgnoresWaits, "h2d", True, f"{IN_ORDER} {EVENT} {WAIT}"),
         (ReturnsEarly, "h2d", False, HOST),
+        (ReturnsEarly, "h2d", True, HOST),
         (FillsAtOnce, "memset", False, IN_ORDER),
+        (FillsAtOnce, "memset", True, f"{IN_ORDER} {EVENT} {WAIT}"),
     ],
 )
 def test_a_failure_names_the_promise_that_may_be_broken(stream: type, way: str, hop: bool, promises: str) -> None:
@@ -56,6 +63,17 @@ def test_right_streams_have_no_failure(hop: bool) -> None:
     bench = DeviceBench(template().platform().executor(0), np.random.default_rng(0), 3 if hop else 1, [64] * 5)
     chain(bench, 60, "h2d", hop=hop)
     bench.close()
+
+
+@pytest.mark.parametrize("promises", [{EVENT, WAIT}, {HOST, EVENT, WAIT}])
+def test_wrong_bytes_that_never_come_are_no_early_event(promises: set[str]) -> None:
+    executor = template(stream=SendsZeros).platform().executor(0)
+    assert narrowed(promises, executor) == {EVENT, WAIT}
+
+
+def test_an_order_by_the_host_alone_is_named_so() -> None:
+    executor = template().platform().executor(0)
+    assert narrowed({IN_ORDER, HOST}, executor) == {IN_ORDER, HOST}
 
 
 def test_what_comes_after_what() -> None:

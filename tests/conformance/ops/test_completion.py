@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.completion import completing_choices
-from xla_conformance.ops.coverage import unmet_pairs
+from xla_conformance.ops.coverage import uncovered, unmet_pairs
 from xla_conformance.ops.domain import DOMAINS, Domain
 from xla_conformance.ops.wanted import wanted_features
 
@@ -38,6 +38,12 @@ def test_a_place_that_no_choice_has_is_added() -> None:
     added = [choice for _, choice in completing_choices(Opcode.REVERSE, chosen, 0, True)]
     assert {choice.size for choice in added} == {127}
     assert 0 < len(added) <= 5
+
+
+def test_an_op_without_a_domain_is_left_to_coverage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(DOMAINS, Opcode.REVERSE)
+    assert list(completing_choices(Opcode.REVERSE, [], 0, False)) == []
+    assert ("reverse", "size", "7") in uncovered([])
 
 
 @pytest.mark.parametrize("reversed", [("chosen", "first", "last", "all", "others", "ends"), ("others", "last")])

@@ -35,6 +35,7 @@ other { a = s32[8] parameter(0)  ROOT r = s32[8] not(a) }
         ("y = s32[] reduce(x, n), dimensions={0}, to_apply=sum", {0, 1, 3}),
         ("y = s32[] reduce(x, n), dimensions={0}, to_apply=half", {3}),
         ('y = s32[8] custom-call(x), custom_call_target="f"', {1, 3}),
+        ("y = s32[8] rng(n, n), distribution=rng_uniform", {0, 3}),
         ("c = f32[8] convert(x)  y = f32[8] tanh(c)", {1, 3}),
         ("c = f32[8] convert(x)  y = f32[8] negate(c)", {0, 1, 3}),
         ("c = s64[8] convert(x)  y = f32[8] tanh(f)", {0, 1, 3}),
