@@ -115,6 +115,7 @@ def _pad(p: Program, c: Choice) -> HloInstruction:
     """Each element is the padding."""
     results = []
     for sizes, paddings in (
+        ((0,), ((1, 0, 0),)),
         ((0,), ((3, 2, 0),)),
         ((0,), ((70, 0, 3),)),
         ((3, 0), ((0, 1, 1), (5, 4, 0))),

@@ -276,8 +276,8 @@ def _usual_gather(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
-_WINDOWS = (((), ()), ((7,), (3,)))
-"""The other dimensions of an array, and how much of each a window takes."""
+_WINDOWS = (((), (2,)), ((7, 3), (2, 3, 1)))
+"""The other dimensions of an array, and how much of each dimension a window takes."""
 
 
 def _window_places(sizes: Sequence[int], taken: Sequence[int], *, apart: bool) -> Fill:
@@ -308,8 +308,8 @@ def _window_places(sizes: Sequence[int], taken: Sequence[int], *, apart: bool) -
 def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
     """Windows whose dimensions all stay, at places that indices name in full. Passes bring scatters into this form."""
     results = []
-    for name, (rest, part) in itertools.product(("replace", "add", "maximum"), _WINDOWS):
-        sizes, taken, count = (c.size, *rest), (2, *part), c.size // 2 + 3
+    for name, (rest, taken) in itertools.product(("replace", "add", "maximum"), _WINDOWS):
+        sizes, count = (c.size, *rest), c.size // 2 + 3
         name = name if name == "replace" else known_reducer(name, p.type)
         made = _replacing(p, [p.type]) if name == "replace" else reducer(p, name, p.type)
         fill = patterns if name == "replace" else fill_of(name, p.type, 1 + count)
@@ -336,8 +336,8 @@ def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
 def _gathered_windows(p: Program, c: Choice) -> HloInstruction:
     """The same for gathers, which move a window that is partly outside inside."""
     results = []
-    for rest, part in _WINDOWS:
-        sizes, taken, count = (c.size, *rest), (2, *part), c.size // 2 + 3
+    for rest, taken in _WINDOWS:
+        sizes, count = (c.size, *rest), c.size // 2 + 3
         results.append(
             p.add(
                 Opcode.GATHER,
