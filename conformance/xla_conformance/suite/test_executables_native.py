@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +25,15 @@ from xla_core.backend import DeviceMemory, NativeEntry
 
 SECONDS = 50.0 * FACTOR
 ROUNDS = 20
+SINES = """HloModule sines
+
+ENTRY main {
+  x = f32[COUNT] parameter(0)
+  a = f32[COUNT] sine(x)
+  b = f32[COUNT] tan(a)
+  ROOT c = f32[COUNT] sine(b)
+}
+"""
 _OWN_MEMORY = "A native entry writes to its results and temporaries only, which have the sizes that it gives."
 
 
@@ -143,6 +153,43 @@ def test_a_native_entry_runs_the_program(client: Client, program: FamilyProgram,
             bench.release(arguments, results)
         assert bench.allocator.canaries_live(), _OWN_MEMORY
         bench.release(temporaries)
+
+
+def measured_microseconds(bench: ExecutableBench, entry: NativeEntry, arrays: Sequence[np.ndarray]) -> float:
+    """The time of the quickest of several calls."""
+    arguments = bench.place(arrays)
+    bench.stream.synchronize()
+    results = [bench.allocator.allocate(bench.size(shape)) for shape in bench.results]
+    temporaries = [bench.allocator.allocate(size) for _, size in entry.temporaries]
+    table = table_of(bench, entry, [*arguments, *results, *temporaries])
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(entry.address)
+    seconds = []
+    for _ in range(8):
+        start = time.perf_counter()
+        assert function(ctypes.addressof(table)) == 0, "The function returns 0 after a run."
+        seconds.append(time.perf_counter() - start)
+    bench.release(arguments, results)
+    bench.release(temporaries)
+    return 1e6 * min(seconds)
+
+
+@pytest.mark.promise("native-entry.microseconds")
+def test_a_native_entry_says_how_long_a_call_takes(client: Client, random: np.random.Generator) -> None:
+    """A call of milliseconds and one of nanoseconds. A caller that may not wait decides by the estimate."""
+    for count in (1 << 18, 16):
+        program = FamilyProgram("sines", SINES.replace("COUNT", str(count)))
+        with ExecutableBench(compiled(client, program)) as bench:
+            entry = entry_of(bench)
+            measured = measured_microseconds(bench, entry, program.arguments(random))
+        if entry.microseconds == math.inf:
+            continue  # nothing is known
+        if not measured / 50 - 20 * FACTOR < entry.microseconds < 1000 * measured + 1000:
+            raise Failure(
+                f"`microseconds` estimates the time of a call, but it is {entry.microseconds:.3g} for a call of "
+                f"{measured:.3g}.",
+                module=program.text,
+                promise="native-entry.microseconds",
+            )
 
 
 @pytest.mark.promise("native-entry.many-threads", "native-entry.lifetime", "native-entry.close")

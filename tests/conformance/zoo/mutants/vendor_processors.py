@@ -178,6 +178,12 @@ class EntryTakesNoTime(_Entry):
         return dataclasses.replace(entry, microseconds=-1.0)
 
 
+@_says("executables", _NATIVE, "native-entry.microseconds", "A native entry says that each call takes 1 microsecond.")
+class EntryTakesOneMicrosecond(_Entry):
+    def changed(self, entry):
+        return dataclasses.replace(entry, microseconds=1.0)
+
+
 @_says("executables", _NATIVE, "executable.native-entry", "Executables with donated arguments have a native entry.")
 class EntryOfDonations(CpuExecutable):
     def native_entry(self):
