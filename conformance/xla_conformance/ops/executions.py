@@ -6,7 +6,7 @@ It leaves its arguments as they are, and gives the same results again, whatever 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal as OneOf
 
 import numpy as np
@@ -40,6 +40,7 @@ def run(
     deterministic: bool = True,
     before: Before = "same",
     times: int = 0,
+    between: Callable[[int], object] = lambda number: None,
 ) -> list[list[np.ndarray]]:
     """Compiles a placed module, executes it several times for each execution, and returns the results.
 
@@ -53,7 +54,9 @@ def run(
         before: the arguments of an earlier execution: the same ones, the same elements at other places of each array,
             or arrays that differ only after their beginning. A kernel that keeps data of its first launch is wrong in
             the second one. "given": there is none, as the executions differ.
-        times: how many executions there are with the `same` arguments; 0 for as many as are cheap.
+        times: how many executions there are with the `same` arguments, which are at two places by turns; 0 for as many
+            as are cheap, at one place.
+        between: is called before each of these with its number, from 0 on.
 
     Raises:
         Failure: an argument changed, an execution with the same arguments as another gave other results, or one wrote
@@ -70,7 +73,9 @@ def run(
     if before == "given":
         results = [_run_once(client, executable, placed, device) for placed in executions]
     elif before == "same" or _has_promises(module):
-        results = [_run_again(client, executable, placed, device, deterministic, times) for placed in executions]
+        results = [
+            _run_again(client, executable, placed, device, deterministic, times, between) for placed in executions
+        ]
     else:
         results = [_run_after(client, executable, placed, device, before) for placed in executions]
     with ExecutableBench(executable.executable, executable.devices[0]) as bench:
@@ -95,12 +100,22 @@ def _has_promises(module: HloModule) -> bool:
 
 
 def _run_again(
-    client: Client, executable: LoadedExecutable, placed: Placed, device: int, deterministic: bool, times: int
+    client: Client,
+    executable: LoadedExecutable,
+    placed: Placed,
+    device: int,
+    deterministic: bool,
+    times: int,
+    between: Callable[[int], object],
 ) -> list[np.ndarray]:
-    times = times or (1 if _is_large(placed) else 4)
-    buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
-    first, *others = [[np.array(r) for r in executable.execute(buffers)] for _ in range(times)]
-    _require_kept(buffers, placed)
+    places = [[client.buffer_from_host(a, device) for a in placed.arguments] for _ in range(2 if times else 1)]
+    made = []
+    for number in range(times or (1 if _is_large(placed) else 4)):
+        between(number)
+        made.append([np.array(r) for r in executable.execute(places[number % len(places)])])
+    first, *others = made
+    for buffers in places:
+        _require_kept(buffers, placed)
     for results in others if deterministic else ():
         _require_same(results, first, placed)
     return first

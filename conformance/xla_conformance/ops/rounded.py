@@ -13,7 +13,7 @@ import numpy as np
 
 from xla_conformance.ops.cases import OpCase, generate
 from xla_conformance.ops.comparison import EQUAL
-from xla_core.hlo import ElementType, Opcode
+from xla_core.hlo import ElementType, HloModule, Opcode
 
 _T, _O = ElementType, Opcode
 ADDING = (
@@ -23,7 +23,7 @@ ADDING = (
 """Ops whose results depend on the order in which they add floats."""
 _OTHERS = (_T.BF16, _T.F64, _T.C64)
 _TYPES = (_T.F32, *_OTHERS)
-_MOST = 1 << 19
+_MOST = 1 << 18
 """The most elements of a case."""
 
 
@@ -43,6 +43,16 @@ def rounded_cases(opcode: Opcode, seed: int, *, every: bool) -> Sequence[OpCase]
                 counts[case.element_type] += 1
                 chosen[case.name] = case
     return list(chosen.values())
+
+
+def first_result(case: OpCase) -> HloModule | None:
+    """Returns the program of a case with its first result alone; None if it has one only."""
+    module = case.module()
+    root = module.entry.root
+    if root.opcode is not Opcode.TUPLE:
+        return None
+    module.entry.set_root(root.operand(0))
+    return module
 
 
 def rounded_arguments(case: OpCase) -> list[np.ndarray]:

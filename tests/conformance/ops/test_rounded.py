@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xla_conformance.ops.rounded import ADDING, rounded_arguments, rounded_cases
+from xla_conformance.ops.rounded import ADDING, first_result, rounded_arguments, rounded_cases
 
+from xla_core import evaluate
 from xla_core.hlo import ElementType, Opcode
 
 
@@ -25,3 +26,15 @@ def test_the_order_of_a_sum_shows() -> None:
     found = [max(rounded_arguments(case), key=lambda array: array.size).reshape(-1) for case in cases]
     assert any(np.cumsum(array)[-1] != np.cumsum(array[::-1])[-1] for array in found)
     assert all(array.size > 4096 for array in found)
+
+
+def test_a_case_of_several_results_has_a_program_of_the_first_one() -> None:
+    case = next(c for c in rounded_cases(Opcode.REDUCE, 0, every=False) if c.program.module.entry.root.shape.is_tuple)
+    module, arguments = first_result(case), case.arguments()
+    assert module is not None
+    (alone,), (first, *_) = evaluate(module, *arguments), evaluate(case.program.module, *arguments)
+    np.testing.assert_array_equal(np.asarray(alone), np.asarray(first))
+    single = next(
+        c for c in rounded_cases(Opcode.DOT, 0, every=False) if not c.program.module.entry.root.shape.is_tuple
+    )
+    assert first_result(single) is None
