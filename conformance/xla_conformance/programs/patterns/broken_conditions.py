@@ -47,8 +47,8 @@ _KINDS = {
     "orders": _Kind(ORDERS, (_T.S32,), (_T.U8,)),
 }
 _SIZES = ((1, _N), (_N, 1), (1, 1), (0, _N))
-_SHAPES: Mapping[str, tuple[int, ...]] = {"i": (), "j": (3,)}
-_TYPES = {"i": _T.S32, "j": _T.S32, "p": _T.PRED, "q": _T.PRED}
+_SHAPES: Mapping[str, tuple[int, ...]] = {"i": (), "k": (), "j": (3,)}
+_TYPES = {"i": _T.S32, "k": _T.S32, "j": _T.S32, "p": _T.PRED, "q": _T.PRED}
 _ROWS = 10
 """So many expressions are a part in the full profile."""
 

@@ -99,6 +99,10 @@ MOVEMENT: Mapping[str, Row] = {
     "a slice of what was put": lambda x, y, i: x.put(y.cut(0, 2), i, 0).at(i, 0, sizes=(2, 4)),
     "a slice put back": lambda x, i: x.put(x.at(i, 0, sizes=(2, 4)), i, 0),
     "put twice": lambda x, y, z, i: x.put(y.cut(0, 2), i, 0).put(z.cut(0, 2), i, 0),
+    "a slice put back in two dimensions": lambda x, i, k: x.put(x.at(i, k, sizes=(2, 2)), i, k),
+    "a slice of what was put in two dimensions": lambda x, y, i, k: x.put(y.cut(0, 2).cut(0, 3, along=1), i, k).at(
+        i, k, sizes=(2, 3)
+    ),
     "put over all": lambda x, y: x.put(y, 0, 0),
     "put into zeros": lambda x, i: x.number(0, (6, 4)).put(x, i, 0),
     "put at a known place": lambda x, y: x.put(y.cut(0, 2), 1, 0),

@@ -142,3 +142,12 @@ def nothing_is_at_most_the_least(c, i):
     if not (elements == element.integer_range[0]).all():
         return None
     return c.constant(np.bool_(False), i.shape)
+
+
+@_rewrites("A slice of an update of its size is the update where the first start of both is one value.")
+def slices_of_updates_by_the_first_start(c, i):
+    if i.opcode != "dynamic-slice" or i.operand(0).opcode != "dynamic-update-slice":
+        return None
+    update = i.operand(0)
+    is_one_start = len(i.operands) > 2 and update.operand(2) is i.operand(1)
+    return update.operand(1) if is_one_start and update.operand(1).shape.dimensions == i.shape.dimensions else None
