@@ -16,10 +16,11 @@ from xla_conformance.ops.fills import Fill, halves, scaled, terms, units, with_e
 from xla_conformance.ops.reducers import fill_of
 from xla_core.hlo import ElementType, Shape
 
-KINDS = ("whole", "ends", "nan", "single", "denormal", "halves", "lowest", "highest", "least finite", "largest finite")
-"""Whole numbers, with an infinity and a NaN or with a NaN in each row, one element that decides the result among those
-that change nothing, denormal numbers, integers that differ in one half of their bits only, and one number everywhere:
-an infinity or an end of the finite range."""
+ENDS = ("lowest", "highest", "least finite", "largest finite")
+KINDS = ("whole", "ends", "nan", "all nan", "single", "denormal", "halves", *ENDS)
+"""Whole numbers, with an infinity and a NaN or with a NaN in each row, nothing but NaNs, one element that decides the
+result among those that change nothing, denormal numbers, integers that differ in one half of their bits only, and one
+number everywhere: an infinity or an end of the finite range."""
 
 
 def identity(name: str, element: ElementType) -> complex:
@@ -63,9 +64,9 @@ def of_kind(kind: str, name: str, element: ElementType, total: ElementType, coun
         return with_ends(whole)
     if kind == "single":
         return _single(name, element, count)
-    if kind == "nan" and is_float and format_of(element).has_nan:
-        return _first_in_row(whole, np.nan)
-    if kind in ("lowest", "highest", "least finite", "largest finite") and not element.is_complex:
+    if kind in ("nan", "all nan") and is_float and format_of(element).has_nan:
+        return _first_in_row(whole, np.nan) if kind == "nan" else functools.partial(_everywhere, np.nan)
+    if kind in ENDS and not element.is_complex:
         finite = kind.endswith("finite")
         is_one_sum = element is total and element.has_infinity and name == "add"
         if is_order or not is_float or (is_one_sum if finite else element.has_infinity):

@@ -105,6 +105,20 @@ def _square_transpose(p: Program, c: Choice) -> HloInstruction:
     return _transpose(p, c)
 
 
+@domain(
+    Opcode.TRANSPOSE,
+    variant="tiles",
+    sizes=(Group(31, 32, 33), Group(63, 64, 65)),
+    empty=(),
+    places=("minor", "major"),
+    beside=(33, Group(31, 32)),
+)
+def _tiled_transpose(p: Program, c: Choice) -> HloInstruction:
+    """Matrices that end before, at and behind the end of a tile in both dimensions."""
+    sizes = (c.size, c.beside) if c.place == "major" else (c.beside, c.size)
+    return p.add(Opcode.TRANSPOSE, p.parameter(sizes), dimensions=(1, 0))
+
+
 def permutation(role: str, rank: int) -> tuple[int, ...]:
     """Returns the permutation of dimensions that a word names."""
     every = list(range(rank))

@@ -80,3 +80,24 @@ def _updates(p: Program, c: Choice) -> HloInstruction:
             update = p.parameter((*outer, 1 + shift % 3))
             results.append(p.add(Opcode.DYNAMIC_UPDATE_SLICE, operand, update, *starts))
     return p.add(Opcode.TUPLE, *results)
+
+
+@domain(Opcode.REVERSE, **_PACKED)
+def _reversals(p: Program, c: Choice) -> HloInstruction:
+    vector, matrix = _operands(p, c)
+    orders = [(vector, (0,)), *((matrix, named) for named in ((0, 1), (1,), (0,)))]
+    return p.add(Opcode.TUPLE, *(p.add(Opcode.REVERSE, operand, dimensions=named) for operand, named in orders))
+
+
+@domain(Opcode.TRANSPOSE, **_PACKED)
+def _transposes(p: Program, c: Choice) -> HloInstruction:
+    wide, tall, cube = (p.parameter(sizes) for sizes in ((3, c.size), (c.size, 3), (3, 5, c.size)))
+    orders = [(wide, (1, 0)), (tall, (1, 0)), *((cube, order) for order in ((1, 0, 2), (2, 0, 1), (0, 2, 1)))]
+    return p.add(Opcode.TUPLE, *(p.add(Opcode.TRANSPOSE, operand, dimensions=order) for operand, order in orders))
+
+
+@domain(Opcode.BROADCAST, **_PACKED)
+def _repeats(p: Program, c: Choice) -> HloInstruction:
+    sizes = (3, c.size)
+    kept = [p.add(Opcode.BROADCAST, p.parameter((sizes[d],)), shape=p.shape(sizes), dimensions=(d,)) for d in (0, 1)]
+    return p.add(Opcode.TUPLE, *kept, p.add(Opcode.BROADCAST, p.parameter(()), shape=p.shape(sizes), dimensions=()))

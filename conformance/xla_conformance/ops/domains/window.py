@@ -11,7 +11,7 @@ from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import exactly, tied, with_ends
-from xla_conformance.ops.kinds import KINDS, beside_identity, identity, of_kind, rows
+from xla_conformance.ops.kinds import ENDS, KINDS, beside_identity, identity, of_kind, rows
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import (
     NAMES,
@@ -288,6 +288,29 @@ def _usual_select_and_scatter(p: Program, c: Choice) -> HloInstruction:
         operand = p.parameter(sizes, fill=tied(fill_of("maximum", p.type, 1)))
         source = p.parameter(outputs, fill=fill)
         results.append(_select_and_scatter_of(p, operand, source, p.parameter(fill=fill), window, "GE", name))
+    return p.add(Opcode.TUPLE, *results)
+
+
+@domain(
+    Opcode.SELECT_AND_SCATTER,
+    variant="equal",
+    alike=True,
+    rule=EQUAL,
+    types=[t for t in ElementType if t.is_array and t.has_zero and not t.is_complex],
+    sizes=(Group(6, 7, 8, 9),),
+    empty=(),
+    places=("minor",),
+    pairs=False,
+    select=("GE", "LE", "GT", "LT"),
+)
+def _of_one_number(p: Program, c: Choice) -> HloInstruction:
+    """Windows of one number, with which a search for a larger or a smaller one may begin, or of NaNs alone."""
+    name, results = known_reducer("add", p.type), []
+    fill = fill_of(name, p.type, 1 + 3)
+    for kind, pool in itertools.product(("all nan", *ENDS), _POOLS):
+        operand = p.parameter((c.size,), fill=of_kind(kind, "maximum", p.type, p.type, 1))
+        source = p.parameter((pool.output_size(c.size),), fill=fill)
+        results.append(_select_and_scatter_of(p, operand, source, p.parameter(fill=fill), (pool,), c.select, name))
     return p.add(Opcode.TUPLE, *results)
 
 

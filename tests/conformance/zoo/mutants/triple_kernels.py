@@ -9,6 +9,7 @@ from tests.conformance.zoo.mutant import Mutant
 from xla_core.hlo import HloInstruction
 
 MUTANTS: list[Mutant] = []
+_LAUNCHES = [0]
 _triple = kernel_faults("triple", MUTANTS)
 
 
@@ -240,3 +241,43 @@ def _transpose_ends(instruction: HloInstruction, operands: Arrays, right: Arrays
     if not is_odd or order[0] == 0 or order[-1] == len(order) - 1 or right[0].dtype.itemsize != 2:
         return None
     return [_last_as_first(right[0], -1)]
+
+
+@_triple("transpose", "dimensions", "of a matrix of 8-byte elements loses the last of 33, 65 or 97 rows of 32 and more")
+def _transpose_tiles(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    operand = operands[0]
+    if operand.ndim != 2 or operand.dtype.itemsize < 8 or min(operand.shape) < 32 or operand.shape[0] % 32 != 1:
+        return None
+    return recomputed(instruction, _without_last(operands, 0, 0), right)
+
+
+@_triple("reverse", "dimensions", "of all 4-bit elements turns them by one where their number is odd")
+def _reverse_packed(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    is_packed = instruction.shape.element_type.bit_width == 4
+    named = instruction.attribute("dimensions")
+    if not is_packed or len(named) < right[0].ndim or right[0].size % 2 == 0:
+        return None
+    return [np.roll(right[0].reshape(-1), 1).reshape(right[0].shape)]
+
+
+@_triple("select-and-scatter", "select", "of floats drops what belongs to NaNs alone")
+def _scatter_to_nans(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    operand, source, start = operands
+    if operand.dtype.kind != "f" or not operand.size or not np.isnan(operand).all():
+        return None
+    return recomputed(instruction, [operand, np.zeros_like(source), start], right)
+
+
+@_triple("reduce", "to_apply", "of f32 along one dimension begins its sums at the other end in each second launch")
+def _reduce_by_turns(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    axes = instruction.attribute("dimensions")
+    if len(operands) != 2 or operands[0].dtype != np.float32 or len(axes) != 1:
+        return None
+    if instruction.attribute("to_apply").root.opcode != "add":
+        return None
+    _LAUNCHES[0] += 1
+    rows = np.moveaxis(operands[0], axes[0], 0)[:: -1 if _LAUNCHES[0] % 2 else 1]
+    total = np.broadcast_to(operands[1], rows.shape[1:])
+    for row in rows:
+        total = total + row
+    return [total]
