@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -15,7 +16,7 @@ from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
 from xla_core import Client, CompileOptions, UnimplementedError, parse
-from xla_core.backend import Platform, Stream, StreamExecutor
+from xla_core.backend import Platform, Stream, StreamExecutor, TransferManager
 from xla_core.hlo import ElementType, Layout, Shape
 from xla_core.target import TargetConfig
 
@@ -74,20 +75,37 @@ def test_the_transfer_manager_keeps_layouts(
     types = held_types(backend)
     orders = [order for rank in range(1, 4) for order in _orders(rank)]
     orders += [tuple(random.permutation(rank).tolist()) for rank in (4, 4, 4, 5, 6)]
-    for order in orders:
-        for element in (types[int(i)] for i in random.integers(0, len(types), 4)):
-            dimensions = random_dimensions(len(order), random)
-            layout = platform.transfer_manager.device_shape(Shape(element, dimensions)).layout
-            bits = layout.element_size_in_bits if layout is not None else 0
-            shape = Shape(element, dimensions, Layout(order, element_size_in_bits=bits))
-            array = random_bits(element, dimensions, random)
-            got = _moved(platform, executor, stream, array, shape, immutable=immutable)
-            require_same_bits(
-                f"An array comes back from the layout {shape} with the same bits.",
-                got,
-                array,
-                promise="transfer-manager.layouts",
-            )
+    for order, is_cube in itertools.product(orders, (False, False, False, False, True)):
+        element = types[int(random.integers(len(types)))]
+        dimensions = (3,) * len(order) if is_cube else random_dimensions(len(order), random)
+        layout = platform.transfer_manager.device_shape(Shape(element, dimensions)).layout
+        bits = layout.element_size_in_bits if layout is not None else 0
+        shape = Shape(element, dimensions, Layout(order, element_size_in_bits=bits))
+        array = random_bits(element, dimensions, random)
+        _require_order(platform.transfer_manager, array, shape)
+        got = _moved(platform, executor, stream, array, shape, immutable=immutable)
+        require_same_bits(
+            f"An array comes back from the layout {shape} with the same bits.",
+            got,
+            array,
+            promise="transfer-manager.layouts",
+        )
+
+
+def _require_order(manager: TransferManager, array: np.ndarray, shape: Shape) -> None:
+    """Requires the bytes that the transposed array has in a row-major layout.
+
+    A layout that is wrong in the same way in both directions shows in no transfer there and back.
+    """
+    assert shape.layout is not None
+    turned = array.transpose(shape.layout.minor_to_major[::-1])
+    row_major = dataclasses.replace(shape.layout, minor_to_major=tuple(reversed(range(array.ndim))))
+    require_same_bits(
+        f"The layout {shape} has the elements in its order of dimensions.",
+        manager.to_device(array, shape),
+        manager.to_device(np.ascontiguousarray(turned), Shape(shape.element_type, turned.shape, row_major)),
+        promise="transfer-manager.to-device",
+    )
 
 
 @pytest.mark.promise("transfer-manager.device-shape", "transfer-manager.layouts")

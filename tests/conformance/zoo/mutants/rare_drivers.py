@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import dataclasses
 import threading
 import time
 
@@ -304,6 +305,22 @@ class InverseOrder(TransferManager):
             wrong = np.ascontiguousarray(array.transpose(np.argsort(axes))).reshape([array.shape[a] for a in axes])
             array = wrong.transpose(np.argsort(axes))
         return super().to_device(array, shape)
+
+
+@manager("transfer-manager.to-device", "A cyclic order of the sides of a cube is its inverse, there and back.", MUTANTS)
+class InverseCubes(TransferManager):
+    def to_device(self, array, shape):
+        return super().to_device(array, _inverse(shape))
+
+    def from_device(self, data, shape):
+        return super().from_device(data, _inverse(shape))
+
+
+def _inverse(shape):
+    if shape.rank != 3 or len(set(shape.dimensions)) > 1 or shape.layout is None:
+        return shape
+    axes = np.argsort(shape.layout.minor_to_major[::-1]).tolist()
+    return shape.with_layout(dataclasses.replace(shape.layout, minor_to_major=tuple(reversed(axes))))
 
 
 @manager("transfer-manager.to-device", "Columns are counted in 16 bits.", MUTANTS)
