@@ -276,7 +276,7 @@ def _usual_gather(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
-_WINDOWS = (((), (2,)), ((7, 3), (2, 3, 1)))
+_WINDOWS = (((), (2,)), ((7,), (2, 3)))
 """The other dimensions of an array, and how much of each dimension a window takes."""
 
 
@@ -336,7 +336,7 @@ def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
 def _gathered_windows(p: Program, c: Choice) -> HloInstruction:
     """The same for gathers, which move a window that is partly outside inside."""
     results = []
-    for rest, taken in _WINDOWS:
+    for rest, taken in (*_WINDOWS, ((7, 3), (2, 3, 1))):
         sizes, count = (c.size, *rest), c.size // 2 + 3
         results.append(
             p.add(

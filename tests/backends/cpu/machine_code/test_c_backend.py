@@ -35,7 +35,7 @@ class CompilerToC(CpuCompiler):
 def _cases() -> list[object]:
     """A case of each op. About one in fifteen is not slow."""
     found = []
-    for opcode in map(str, DOMAINS):
+    for opcode in DOMAINS:
         cases = [case for case in generate(opcodes=[opcode]) if not case.has_denormal_products]
         case = min(cases, key=lambda case: zlib.crc32(f"c/{case.name}".encode()), default=None)
         if case is not None:
