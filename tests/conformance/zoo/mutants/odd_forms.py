@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from tests.conformance.zoo.kernels import Arrays, kernel_faults, recomputed
@@ -76,7 +78,7 @@ def joins_infeeds(c, i):
     "executor.deallocate-after-close", "What is freed behind its device isn't given to later ones."
 )
 class KeepsWhatWasInUse(Executor):
-    used = [0, 0]  # noqa: RUF012  (a count for each ordinal, which all devices share)
+    used: ClassVar[list[int]] = [0, 0]  # a count for each ordinal, which all devices share
     closed = False
 
     def allocate(self, size, memory_space=0):
