@@ -7,9 +7,9 @@ that correct devices round in different ways.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
-from xla_core.hlo.ir.computation import HloComputation
+from xla_core.analysis.leaf_tracer import LeafTracer
 from xla_core.hlo.ir.effects import EffectAnalysis
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
@@ -75,47 +75,22 @@ def _find(module: HloModule, begins: Callable[[HloInstruction], bool]) -> Nondet
     return Nondeterminism(tuple(n for n, keep in zip(leaves, arrays, strict=True) if keep), tracer.outfeed)
 
 
-class _Tracer:
+class _Tracer(LeafTracer[bool]):
     def __init__(self, module: HloModule, begins: Callable[[HloInstruction], bool]) -> None:
+        super().__init__()
         self._begins = begins
         self._module_begins = any(begins(i) for c in module.computations for i in c.instructions)
-        self._known: dict[tuple[HloComputation, tuple[Leaves, ...]], Leaves] = {}
         self.outfeed = False
 
-    def computation(self, computation: HloComputation, arguments: Iterable[Leaves]) -> Leaves:
-        """Whether each leaf of the root depends on one of the instructions, given the same of the arguments."""
-        given = tuple(arguments)
-        known = self._known.get((computation, given))
-        if known is not None:
-            return known
-        found: dict[HloInstruction, Leaves] = {}
-        for instruction in computation.post_order():
-            if instruction.opcode == Opcode.PARAMETER:
-                found[instruction] = given[instruction.parameter_number]
-            else:
-                found[instruction] = self._instruction(instruction, [found[o] for o in instruction.operands])
-        self._known[computation, given] = root = found[computation.root]
-        return root
+    def join(self, facts: Leaves) -> bool:
+        return any(facts)
 
-    def _instruction(self, instruction: HloInstruction, operands: list[Leaves]) -> Leaves:
-        callees = instruction.called_computations
-        match instruction.opcode:
-            case Opcode.TUPLE:
-                return sum(operands, ())
-            case Opcode.GET_TUPLE_ELEMENT:
-                start = instruction.operand(0).shape.leaf_number((instruction.tuple_index,))
-                return operands[0][start : start + instruction.shape.leaf_count]
-            case Opcode.OPT_BARRIER:
-                return operands[0]
-            case Opcode.CALL | Opcode.FUSION:
-                return self.computation(callees[0], operands)
-            case Opcode.CONDITIONAL:
-                branches = [self.computation(c, [o]) for c, o in zip(callees, operands[1:], strict=True)]
-                return _all(True, instruction.shape) if any(operands[0]) else _either(branches)
-            case Opcode.WHILE:
-                return self._loop(instruction, operands[0])
-            case Opcode.OUTFEED:
-                self.outfeed |= any(operands[0])
+    def decided(self, instruction: HloInstruction, decision: Leaves) -> Leaves | None:
+        return _all(True, instruction.shape) if any(decision) else None
+
+    def compute(self, instruction: HloInstruction, operands: Sequence[Leaves]) -> Leaves:
+        if instruction.opcode == Opcode.OUTFEED:
+            self.outfeed |= any(operands[0])
         depends = self._begins(instruction) or any(
             leaf
             for operand, leaves in zip(instruction.operands, operands, strict=True)
@@ -126,20 +101,6 @@ class _Tracer:
             depends = self._module_begins  # a device may send random values
         return _all(depends, instruction.shape)
 
-    def _loop(self, loop: HloInstruction, state: Leaves) -> Leaves:
-        body, condition = loop.attribute("body"), loop.attribute("condition")
-        while True:
-            if any(self.computation(condition, [state])):
-                return _all(True, loop.shape)
-            after = _either([state, self.computation(body, [state])])
-            if after == state:
-                return state
-            state = after
-
 
 def _all(value: bool, shape: Shape) -> Leaves:
     return (value,) * shape.leaf_count
-
-
-def _either(values: list[Leaves]) -> Leaves:
-    return tuple(map(any, zip(*values, strict=True)))
