@@ -70,6 +70,8 @@ class FusionPreferences(CheckedModel):
         max_operands: most operands of one fusion.
         max_instructions: most instructions that the code of one fusion has. An instruction counts once for each index
             at which the kernel computes it, and a transcendental function counts as many (see `FusionCosts`).
+        max_copies: how often the code of one instruction may be in a fusion: once for each index at which the kernel
+            computes it, in each operand of a concatenation or a pad apart.
         max_outputs: most results of one multi-output fusion.
         max_consumers: most kernels into which one instruction is fused.
         max_recomputation: most different indices at which one kernel computes a fused instruction; the code of the
@@ -90,6 +92,7 @@ class FusionPreferences(CheckedModel):
     expensive: frozenset[Opcode] = frozenset()
     max_operands: int = Field(default=64, ge=1)
     max_instructions: int = Field(default=512, ge=1)
+    max_copies: int = Field(default=16, ge=1)
     max_outputs: int = Field(default=16, ge=1)
     max_consumers: int = Field(default=4, ge=1)
     max_recomputation: int = Field(default=8, ge=1)

@@ -50,7 +50,7 @@ Indices = dict[Index, Use]
 """The indices at which a kernel computes an instruction."""
 
 Scope = tuple[tuple[HloInstruction, int, Index], ...]
-"""A block of code: the concatenations around it, with the operands that it computes and the indices."""
+"""A block of code that runs under conditions: the instructions that branch to it, with their operands and indices."""
 
 Copies = frozenset[tuple[Scope, Index]]
 """The code that is emitted for an instruction: once for each index in each block. Blocks of operands share nothing."""
@@ -130,21 +130,25 @@ class _FusedKernel:
         self.rows, self.space, self.size = other.rows, other.space, other.size
         self.indices, self.copies, self.accumulated = other.indices, other.copies, other.accumulated
 
-    def size_with(self, producer: HloInstruction) -> int:
-        """Returns the size of the kernel's code if it computed `producer` too."""
-        return self.size + self.policy.code_size(producer) * len(self._copies_of(producer))
+    def has_room(self, producer: HloInstruction) -> bool:
+        """Whether the kernel's code stays small enough if it computes `producer` too."""
+        size, preferences = self.policy.code_size(producer), self.policy.preferences
+        if not size:
+            return True
+        copies = len(self._copies_of(producer))
+        return copies <= preferences.max_copies and self.size + size * copies <= preferences.max_instructions
 
     def _copies_of(self, producer: HloInstruction) -> Copies:
-        """Returns the copies of `producer`'s code that the kernel's instructions need, up to the kernel's limit."""
+        """Returns the copies of `producer`'s code that the kernel's instructions need; some, if they are too many."""
         found: set[tuple[Scope, Index]] = set()
         for user in dict.fromkeys(producer.users):
-            branches = user.opcode == Opcode.CONCATENATE and len(user.operands) > 1
             for number, operand in enumerate(user.operands if user in self.copies else ()):
-                if operand is not producer or len(found) > self.policy.preferences.max_instructions:
+                if operand is not producer or len(found) > self.policy.preferences.max_copies:
                     continue
                 for scope, index in self.copies[user]:
-                    inner = (*scope, (user, number, index)) if branches else scope
-                    found.add((inner, self.space.access(user, number, index).index))
+                    access = self.space.access(user, number, index)
+                    inner = (*scope, (user, number, index)) if access.conditions else scope
+                    found.add((inner, access.index))
         return frozenset(found)
 
     def _code_size(self, member: HloInstruction) -> int:
@@ -275,7 +279,7 @@ class _Partition:
         indices = kernel.indices_of(producer, users)
         if len(indices) > policy.copies_allowed(producer):
             return None
-        if kernel.size_with(producer) > preferences.max_instructions:
+        if not kernel.has_room(producer):
             return None
         if combines and (list(indices) != [kernel.space.root] or kernel.is_accumulated(users)):
             # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators, and not
