@@ -178,3 +178,38 @@ def test_transposes_have_no_bank_conflicts(runs, name: str) -> None:
     counters = runs(name).counters
     assert counters.shared_accesses > 0
     assert counters.shared_bank_conflicts == 0
+
+
+RMS_NORM = """HloModule m
+add {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}}
+ENTRY e {{
+  x = f32[{rows},{columns}] parameter(0)
+  scale = f32[{columns}] parameter(1)
+  zero = f32[] constant(0)
+  squares = f32[{rows},{columns}] multiply(x, x)
+  sum = f32[{rows}] reduce(squares, zero), dimensions={{1}}, to_apply=add
+  root = f32[{rows}] rsqrt(sum)
+  roots = f32[{rows},{columns}] broadcast(root), dimensions={{0}}
+  y = f32[{rows},{columns}] multiply(x, roots)
+  scales = f32[{rows},{columns}] broadcast(scale), dimensions={{1}}
+  ROOT z = f32[{rows},{columns}] multiply(y, scales)
+}}"""
+
+
+@pytest.mark.parametrize("columns", [384, 512, 640, 768, 1536])
+def test_no_thread_is_idle_in_rows_of_many_widths(client: xla.Client, columns: int) -> None:
+    """Each row reads the scale, which the cache holds. An idle thread would ask for elements that others have, too."""
+    rows, options = 64, xla.CompileOptions(backend={"engine": "checked"})
+    random = np.random.default_rng(0)
+    x, scale = (random.random(shape, np.float32) for shape in ((rows, columns), columns))
+    executable = client.compile(RMS_NORM.format(rows=rows, columns=columns), options)
+    with counted(client) as count:
+        (result,) = (np.asarray(result) for result in executable(x, scale))
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(result, wide / np.sqrt((wide * wide).sum(1, keepdims=True)) * scale, rtol=1e-5)
+    assert count.counters.launches == 1
+    assert count.counters.global_bytes == x.nbytes + rows * scale.nbytes + result.nbytes

@@ -35,8 +35,10 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.sizes import ceil_div, power_below
+from xla_core.target import ParallelModel
 
 _LARGEST = 2 * BLOCK  # threads of a block of several teams that reduce columns; with more, each has few registers
+_MOST_ELEMENTS = 32  # of a row that a thread has where a larger team would have more idle threads
 _LONGEST = 8
 """Times `MOST_CODE`: the most code of a kernel of parts, which keeps its columns in registers in any case."""
 
@@ -184,6 +186,9 @@ def plan_teams(body: KernelBody) -> TeamsPlan | None:
     if kernel.parts is not None:  # they are kept in any case
         while team < largest and ceil_div(groups, team) * width * body.size > MOST_CODE:
             team *= 2
+    if kernel.parts is None and stride == 1 and ceil_div(groups, team) * words <= model.registers:
+        most = min(model.registers // words, MOST_CODE // (width * body.size), _MOST_ELEMENTS // width)
+        team = _busiest_team(team, groups, most, model)
     steps, at_once = ceil_div(groups, team), stride
     code, is_kept = steps * width * body.size, steps * words <= model.registers
     if kernel.parts is not None:
@@ -207,6 +212,21 @@ def plan_teams(body: KernelBody) -> TeamsPlan | None:
         is_kept=is_kept and (code <= MOST_CODE or kernel.parts is not None),
         column_bytes=column_bytes,
     )
+
+
+def _busiest_team(team: int, groups: int, most: int, model: ParallelModel) -> int:
+    """Returns a team's size, or a smaller one whose threads have more of a row's groups each, and are idle less often.
+
+    A row of 96 groups keeps 32 threads busy in three steps, and 64 threads in one of two. A smaller team has at least
+    as many threads as exchange registers without memory, and `most` steps at most.
+    """
+    found = team
+    while team >= 2 * max(model.lanes, 2):
+        team //= 2
+        steps = ceil_div(groups, team)
+        if steps <= most and steps * team < ceil_div(groups, found) * found:
+            found = team
+    return found
 
 
 def _teams_of_part(body: KernelBody, kernel: RowReductions, parts: RowParts, team: int, width: int) -> int:

@@ -107,6 +107,25 @@ def test_elements_in_registers_are_computed_once() -> None:
     assert (len(loads), loaded.text.count("fdiv"), loaded.text.count("store <4 x float>")) == (1, 4, 1)
 
 
+@pytest.mark.parametrize(
+    ("columns", "registers", "team"),
+    [
+        (64, 32, "16 threads each, 1 x 4"),
+        (80, 32, "4 threads each, 5 x 4"),  # 16 threads would be idle for 12 of 32 groups
+        (96, 32, "8 threads each, 3 x 4"),
+        (96, 8, "16 threads each, 2 x 4"),  # 8 threads have too few registers
+        (176, 64, "16 threads each, 3 x 4"),  # 4 threads would have 44 elements each
+        (33, 32, "4 threads each, 9 x 1"),
+    ],
+)
+def test_the_size_of_a_team_leaves_few_threads_idle(columns: int, registers: int, team: str) -> None:
+    x = random_array(f32(5, columns))
+    loaded = ThreadsAbi(16, 4, registers).load(fuse(softmax, f32(5, columns)))
+    assert f"{team} elements a thread in registers" in loaded.kernel.plan
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    np.testing.assert_allclose(loaded(x, parts=1)[0], e / e.sum(1, keepdims=True), rtol=1e-5)
+
+
 def test_rows_of_two_results() -> None:
     def centred(c, x):
         mean = c.add("reduce", x, scalar(c, 0), dimensions=(1,), to_apply=scalar_body("add"))
@@ -155,8 +174,8 @@ def test_many_reductions_share_the_memory_of_a_block(lanes: int, shared_bytes: i
 
 @pytest.mark.parametrize("shared_bytes", [0, 64, 1 << 14])
 def test_rows_of_a_block_with_little_shared_memory(shared_bytes: int) -> None:
-    x = random_array(f32(70, 300))
-    loaded = ThreadsAbi(64, 4, shared_bytes=shared_bytes).load(fuse(row_sums, f32(70, 300)))
+    x = random_array(f32(70, 256))
+    loaded = ThreadsAbi(64, 4, shared_bytes=shared_bytes).load(fuse(row_sums, f32(70, 256)))
     assert loaded.kernel.threads == {0: 4, 64: 64}.get(shared_bytes, 64)
     np.testing.assert_allclose(loaded(x, parts=1)[0], x.astype(np.float64).sum(1), rtol=1e-4, atol=1e-4)
 
