@@ -203,7 +203,7 @@ ENTRY e {{
 @pytest.mark.parametrize("columns", [384, 512, 640, 768, 1536])
 def test_no_thread_is_idle_in_rows_of_many_widths(client: xla.Client, columns: int) -> None:
     """Each row reads the scale, which the cache holds. An idle thread would ask for elements that others have, too."""
-    rows, options = 64, xla.CompileOptions(backend={"engine": "checked"})
+    rows, options = 1024, xla.CompileOptions(backend={"engine": "checked"})
     random = np.random.default_rng(0)
     x, scale = (random.random(shape, np.float32) for shape in ((rows, columns), columns))
     executable = client.compile(RMS_NORM.format(rows=rows, columns=columns), options)
@@ -212,4 +212,5 @@ def test_no_thread_is_idle_in_rows_of_many_widths(client: xla.Client, columns: i
     wide = x.astype(np.float64)
     np.testing.assert_allclose(result, wide / np.sqrt((wide * wide).sum(1, keepdims=True)) * scale, rtol=1e-5)
     assert count.counters.launches == 1
+    assert count.counters.blocks < rows, "a block has several rows"
     assert count.counters.global_bytes == x.nbytes + rows * scale.nbytes + result.nbytes

@@ -187,8 +187,8 @@ def plan_teams(body: KernelBody) -> TeamsPlan | None:
         while team < largest and ceil_div(groups, team) * width * body.size > MOST_CODE:
             team *= 2
     if kernel.parts is None and stride == 1 and ceil_div(groups, team) * words <= model.registers:
-        most = min(model.registers // words, MOST_CODE // (width * body.size), _MOST_ELEMENTS // width)
-        team = _busiest_team(team, groups, most, model)
+        longest = min(model.registers // words, MOST_CODE // (width * body.size), _MOST_ELEMENTS // width)
+        team = _busiest_team(team, groups, longest, model)
     steps, at_once = ceil_div(groups, team), stride
     code, is_kept = steps * width * body.size, steps * words <= model.registers
     if kernel.parts is not None:
@@ -214,17 +214,17 @@ def plan_teams(body: KernelBody) -> TeamsPlan | None:
     )
 
 
-def _busiest_team(team: int, groups: int, most: int, model: ParallelModel) -> int:
+def _busiest_team(team: int, groups: int, longest: int, model: ParallelModel) -> int:
     """Returns a team's size, or a smaller one whose threads have more of a row's groups each, and are idle less often.
 
     A row of 96 groups keeps 32 threads busy in three steps, and 64 threads in one of two. A smaller team has at least
-    as many threads as exchange registers without memory, and `most` steps at most.
+    as many threads as exchange registers without memory, and at most the `longest` number of steps.
     """
     found = team
     while team >= 2 * max(model.lanes, 2):
         team //= 2
         steps = ceil_div(groups, team)
-        if steps <= most and steps * team < ceil_div(groups, found) * found:
+        if steps <= longest and steps * team < ceil_div(groups, found) * found:
             found = team
     return found
 
