@@ -14,7 +14,7 @@ from xla_backend_cpu.codegen.dot import keeps_matrix_vector
 from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, MODULE_OPCODES, ModuleEmitter
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.executable import CpuExecutable
-from xla_backend_cpu.executor import ALIGNMENT
+from xla_backend_cpu.executor import ALIGNMENT, allowed_processors
 from xla_backend_cpu.machine_code import CodeGenerator
 from xla_backend_cpu.native_program import NativeProgram, ResultPlace
 from xla_backend_cpu.passes.dot_operand_transposer import DotOperandTransposer
@@ -145,7 +145,8 @@ def compile_module(
             objects, shown = generator.compile_with_artifacts(parts[0].text, abi, level, what=module.name)
             artifacts = {"plan": emitter.plan_text(), "llvm-unoptimized": parts[0].text, **shown}
         else:
-            objects = generator.compile(parts, abi, level, what=module.name, threads=threads)
+            at_once = min(threads, allowed_processors())
+            objects = generator.compile(parts, abi, level, what=module.name, threads=at_once)
     program = _program(assignment, emitter, objects, collective_timeout)
     report = CompilationReport(
         kernels=emitter.kernel_count,

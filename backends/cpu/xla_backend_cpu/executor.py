@@ -27,6 +27,11 @@ def worker_threads() -> int:
 
     A thread that changes its mask later compiles for as many as before.
     """
+    return allowed_processors()
+
+
+def allowed_processors() -> int:
+    """The number of processors that the calling thread may use now."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

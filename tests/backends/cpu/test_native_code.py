@@ -196,7 +196,8 @@ def test_a_loop_of_small_kernels_calls_none_of_them(client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("elements", "function", "is_plain"), [(64, "negate", True), (64, "tanh", False), (600, "negate", False)]
+    ("elements", "function", "is_plain"),
+    [(64, "tanh", True), (600, "negate", True), (600, "tanh", False), (2000, "negate", False)],
 )
 def test_llvm_leaves_a_kernel_of_little_work_that_runs_once(client, elements, function, is_plain) -> None:
     """LLVM takes milliseconds to optimize it, and the kernel less than a microsecond to run."""

@@ -283,6 +283,7 @@ def compile_objects(
 
 
 def _object(part: IrPart, abi: TargetAbi, opt_level: int, jit: bool, what: str) -> bytes:
+    opt_level = 0 if part.plain else opt_level
     key = (part, *_machine_key(abi, opt_level, jit))
     code = _shared_objects.get(key)
     if code is None:

@@ -7,10 +7,11 @@ with vectors of 32 and 64 bytes; an estimate is seldom off by more than a factor
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.processor import Processor
 from xla_core.analysis import Cost
-from xla_core.hlo import HloInstruction, Opcode
+from xla_core.hlo import HloInstruction, Opcode, Trait
 
 _BYTES = 15.0  # that one nanosecond reads and writes
 _BYTES_IN_LAST_CACHE = 30.0
@@ -21,6 +22,8 @@ _COMPARISON = 1.7  # of a sort, which compares and moves one element at a time
 _COMPARISON_FLOP = 0.3
 _FOURIER_FLOPS = 3.0  # of a lane of complex numbers: its two parts, and additions joined with multiplications
 _SCAN_STEP = 0.45  # of an element that topk compares with the smallest of those that it keeps
+_UNOPTIMIZED_STEP = 0.15  # an operation, load or store in code that LLVM doesn't optimize, if others run beside it
+_UNOPTIMIZED_CHAIN = 1.2  # one that waits for the one before it
 _HEAP_STEP = 4.2  # of a level of topk's heap, for an element that is kept
 
 
@@ -35,6 +38,30 @@ def memory_nanoseconds(size: float, processor: Processor) -> float:
 def kernel_nanoseconds(instruction: HloInstruction, cost: Cost, processor: Processor) -> float:
     """Estimates the time of an instruction's kernel, unless it is a product or a routine of a library."""
     return max(_computing(instruction, cost, processor), memory_nanoseconds(cost.bytes_accessed, processor))
+
+
+def unoptimized_nanoseconds(instruction: HloInstruction, cost: Cost, written: int, processor: Processor) -> float:
+    """Estimates the time of an instruction's kernel whose code LLVM doesn't optimize; it writes `written` elements."""
+    steps = cost.operations + max(cost.bytes_accessed / _widest(instruction), 2.0 * written)
+    in_chains = not all(map(is_simple, members(instruction)))
+    least = steps * (_UNOPTIMIZED_CHAIN if in_chains else _UNOPTIMIZED_STEP)
+    return max(least, kernel_nanoseconds(instruction, cost, processor))
+
+
+def members(instruction: HloInstruction) -> Sequence[HloInstruction]:
+    """Returns the instructions that a kernel computes."""
+    return instruction.attribute("calls").instructions if instruction.opcode == Opcode.FUSION else [instruction]
+
+
+def is_simple(instruction: HloInstruction) -> bool:
+    """Whether each element of the result needs a few instructions of the processor that wait for no other element."""
+    traits = instruction.op.traits
+    return (
+        instruction.opcode == Opcode.DYNAMIC_UPDATE_SLICE
+        or Trait.NOP in traits
+        or (Trait.ELEMENTWISE in traits and not instruction.op.calls)
+        or Trait.INDEX_MAP in traits
+    )
 
 
 def _computing(instruction: HloInstruction, cost: Cost, processor: Processor) -> float:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Sequence
+from collections.abc import Callable, Container, Hashable
 
 from xla_backend_cpu.codegen.blocked_product import ProductEmitter, with_best_rows
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
 from xla_backend_cpu.codegen.denormals import flushed_denormals
 from xla_backend_cpu.codegen.dot import Product, dot_kernel
-from xla_backend_cpu.codegen.kernel_times import kernel_nanoseconds, memory_nanoseconds
+from xla_backend_cpu.codegen.kernel_times import (
+    is_simple,
+    kernel_nanoseconds,
+    members,
+    memory_nanoseconds,
+    unoptimized_nanoseconds,
+)
 from xla_backend_cpu.codegen.lapack_kernel import emit_lapack
 from xla_backend_cpu.codegen.library_product import LibraryEmitter, LibraryProduct
 from xla_backend_cpu.codegen.narrow_product import NarrowEmitter, is_narrow
@@ -31,7 +37,10 @@ _TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fas
 _FEW_ELEMENTS = 8
 _LITTLE_CODE = 48  # simple instructions
 _CODE_OF_FUNCTION = 12
-_LITTLE_WORK = 512  # simple instructions, each counted for each element: about a tenth of a microsecond
+_LITTLE_NANOSECONDS = 500.0
+"""The time without optimization of a kernel that isn't worth the milliseconds in which LLVM optimizes it, if it runs
+once. To call a program takes ten times as long.
+"""
 _SCALARS = {ElementType.F32: "float", ElementType.F64: "double"}
 
 InPlace = Callable[[HloInstruction], Container[int]]
@@ -108,7 +117,7 @@ class NativeKernels:
 
         In a loop, a small one is inlined. With `quick`, LLVM doesn't optimize one of little work that runs once.
         """
-        plain = self._quick and not in_loop and has_little_work(instruction, self.in_place)
+        plain = self._quick and not in_loop and self._has_little_work(instruction)
         in_loop = in_loop and is_small(instruction, self.in_place)
         aliasing = self._aliasing(instruction)
         # A kernel of f(x, x) reads one buffer twice, so it cannot serve f(x, y).
@@ -157,6 +166,11 @@ class NativeKernels:
             is_inlined=inlined,
             resources=emitted.resources,
         )
+
+    def _has_little_work(self, instruction: HloInstruction) -> bool:
+        """Whether a kernel that runs once takes less time without optimization than LLVM would need to optimize it."""
+        cost, written = self._costs.instruction(instruction), _written_elements(instruction, self.in_place)
+        return unoptimized_nanoseconds(instruction, cost, written, self._processor) <= _LITTLE_NANOSECONDS
 
     def _product(self, instruction: HloInstruction) -> Product | None:
         product: Product | None = None
@@ -234,22 +248,14 @@ class NativeKernels:
 
 def is_small(instruction: HloInstruction, in_place: InPlace) -> bool:
     """Whether a kernel computes few elements by little code, so that calling it takes longer than its work."""
-    elements, code = _elements_and_code(instruction, in_place)
-    return elements <= _FEW_ELEMENTS and code <= _LITTLE_CODE and all(map(_is_simple, _members(instruction)))
+    parts = members(instruction)
+    code = sum(_CODE_OF_FUNCTION if Trait.TRANSCENDENTAL in i.op.traits else 1 for i in parts)
+    few = _written_elements(instruction, in_place) <= _FEW_ELEMENTS
+    return few and code <= _LITTLE_CODE and all(map(is_simple, parts))
 
 
-def has_little_work(instruction: HloInstruction, in_place: InPlace) -> bool:
-    """Whether a kernel that runs once takes less time without optimization than LLVM would need to optimize it."""
-    elements, code = _elements_and_code(instruction, in_place)
-    return elements * code <= _LITTLE_WORK and all(map(_is_simple, _members(instruction)))
-
-
-def _members(instruction: HloInstruction) -> Sequence[HloInstruction]:
-    return instruction.attribute("calls").instructions if instruction.opcode == Opcode.FUSION else [instruction]
-
-
-def _elements_and_code(instruction: HloInstruction, in_place: InPlace) -> tuple[int, int]:
-    """Returns how many elements a kernel writes, and the number of simple instructions for each of them.
+def _written_elements(instruction: HloInstruction, in_place: InPlace) -> int:
+    """Returns how many elements a kernel writes.
 
     An update in place writes the elements of the update; another one also copies those around it.
     """
@@ -259,16 +265,4 @@ def _elements_and_code(instruction: HloInstruction, in_place: InPlace) -> tuple[
         r.operand(1) if r.opcode == Opcode.DYNAMIC_UPDATE_SLICE and number in in_place(instruction) else r
         for number, r in enumerate(roots)
     ]
-    elements = sum(leaf.num_elements for value in written for leaf in value.shape.array_leaves())
-    code = sum(_CODE_OF_FUNCTION if Trait.TRANSCENDENTAL in i.op.traits else 1 for i in _members(instruction))
-    return elements, code
-
-
-def _is_simple(instruction: HloInstruction) -> bool:
-    traits = instruction.op.traits
-    return (
-        instruction.opcode == Opcode.DYNAMIC_UPDATE_SLICE
-        or Trait.NOP in traits
-        or (Trait.ELEMENTWISE in traits and not instruction.op.calls)
-        or Trait.INDEX_MAP in traits
-    )
+    return sum(leaf.num_elements for value in written for leaf in value.shape.array_leaves())

@@ -25,6 +25,8 @@ _BIG_ENDIAN = re.compile(
 _SYMBOL = re.compile(r"@([-\w.$]+)")
 _NODE = re.compile(r"!(\d+)")
 _MOST_PARTS = 16
+_OPTIMIZED_SHARE, _PLAIN_SHARE = 2, 4
+"""Optimized and plain functions are worth a part of their own if they have the lines of a part divided by these."""
 
 
 def is_big_endian(triple: str) -> bool:
@@ -83,11 +85,17 @@ class IrPart:
     Attributes:
         optimized: whether to leave out LLVM's passes on IR, because they would gain nothing.
         shared: whether the text is the same in other programs, so that its machine code is worth keeping.
+        plain: whether its functions are all `optnone`, so that the code generator needs no level above 0.
     """
 
     text: str
     optimized: bool = False
     shared: bool = False
+    plain: bool = False
+
+
+_USUAL, _OPTIMIZED = IrPart(""), IrPart("", optimized=True)
+_PLAIN = IrPart("", optimized=True, plain=True)
 
 
 class IrFunction:
@@ -96,6 +104,7 @@ class IrFunction:
     Attributes:
         optimized: whether to leave out LLVM's passes on IR, because the instructions are optimized already.
         shared: whether it is the same in other programs. Such a function refers to no variable and no other function.
+        plain: whether LLVM doesn't optimize it, at any level (its attribute `optnone`).
         resources: what it needs of its launch, if it is a kernel.
     """
 
@@ -118,6 +127,7 @@ class IrFunction:
         parts = ("define", prefix, f"{return_type} @{name}({signature})", attributes, "{")
         self._header = " ".join(filter(None, parts))
         self.optimized = self.shared = False
+        self.plain = "optnone" in attributes.split()
         self.resources = KernelResources()
         self.subprogram = ""  # its metadata for debug locations
         self.blocks: list[Block] = []
@@ -268,24 +278,29 @@ class IrModule:
         """Splits the module into several of about `lines` lines each. Linked together, they define the same functions.
 
         Functions that share an internal function or a variable stay together; constants are repeated. Each shared
-        function is a part of its own, and optimized functions are in parts of their own if they are many lines.
+        function is a part of its own. Optimized and plain functions are in parts of their own if they are many lines,
+        or if the module has no others.
         """
         texts = {name: function.to_text() for name, function in self.functions.items()}
         sizes = {name: text.count("\n") for name, text in texts.items()}
-        groups: dict[tuple[bool, bool], list[list[str]]] = {}
+        kinds: dict[IrPart, list[list[str]]] = {}
         for group in self._inseparable(texts):
             functions = [self.functions[name] for name in group]
-            kind = all(f.optimized for f in functions), all(f.shared for f in functions)
-            groups.setdefault(kind, []).append(group)
-        if sum(sizes[name] for group in groups.get((True, False), ()) for name in group) < lines // 2:
-            groups.setdefault((False, False), []).extend(groups.pop((True, False), ()))
+            plain, shared = all(f.plain for f in functions), all(f.shared for f in functions)
+            kind = IrPart("", plain or all(f.optimized for f in functions), shared, plain)
+            kinds.setdefault(kind, []).append(group)
+        for kind, fewest in ((_PLAIN, lines // _PLAIN_SHARE), (_OPTIMIZED, lines // _OPTIMIZED_SHARE)):
+            others = next((k for k in (_OPTIMIZED, _USUAL) if k is not kind and k in kinds), None)
+            is_small = sum(sizes[name] for group in kinds.get(kind, ()) for name in group) < fewest
+            if kind in kinds and others is not None and is_small:
+                kinds[others] += kinds.pop(kind)
         parts = []
-        for (optimized, shared), members in groups.items():
-            for part in members if shared else _distribute(members, sizes, lines):
+        for kind, members in kinds.items():
+            for part in members if kind.shared else _distribute(members, sizes, lines):
                 chosen = set(part)
                 names = [name for name in texts if name in chosen]
-                text = self._text([texts[name] for name in names], names, names[0] if shared else self.name)
-                parts.append(IrPart(text, optimized, shared))
+                text = self._text([texts[name] for name in names], names, names[0] if kind.shared else self.name)
+                parts.append(dataclasses.replace(kind, text=text))
         return parts
 
     def _inseparable(self, texts: Mapping[str, str]) -> list[list[str]]:

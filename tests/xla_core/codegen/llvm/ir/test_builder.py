@@ -175,6 +175,17 @@ def test_optimized_functions_are_apart_if_they_are_many_lines() -> None:
     assert [part.optimized for part in module.split(lines=1000)] == [False]
 
 
+def test_functions_that_llvm_does_not_optimize_are_apart_if_they_are_many_lines() -> None:
+    module = split_module()
+    for name in ("hidden", "entry", "other", "two"):
+        module.functions[name].plain = True
+    apart = {part.plain: set(re.findall(r"define .*@(\w+)\(", part.text)) for part in module.split(lines=40)}
+    assert apart == {False: {"one"}, True: {"two", "entry", "hidden", "other"}}
+    assert [part.plain for part in module.split(lines=1000)] == [False]
+    module.functions["one"].plain = True
+    assert [(part.plain, part.optimized) for part in module.split(lines=1000)] == [(True, True)]
+
+
 def test_the_text_of_a_shared_function_is_that_in_other_modules() -> None:
     shared = []
     for name in ("first", "second"):
