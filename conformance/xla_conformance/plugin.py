@@ -13,6 +13,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,6 +141,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--xla-backend", required=False, default="", help="the backend to test")
     group.addoption("--xla-profile", choices=PROFILES, default="quick")
     group.addoption("--xla-seed", type=int, default=0, help="the seed of every random choice")
+    group.addoption("--xla-shared", type=Path, help="a folder for what the workers of one run share")
     group.addoption("--xla-test", action="append", default=[], help="make no other tests of ops; default: all")
     group.addoption("--xla-set", action="append", default=[], help="NAME=VALUE, an option of the backend")
     group.addoption("--xla-stablehlo-tests", default="", help="a folder of StableHLO's own test files")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from xla_conformance.ops.comparison import Expected, Rule, expected_results
 from xla_conformance.ops.completion import Chosen, completing_choices
 from xla_conformance.ops.domain import DOMAINS
 from xla_conformance.ops.program import Program
+from xla_conformance.ops.shared import SharedResults
 from xla_core import evaluate
 from xla_core.hlo import (
     OPS,
@@ -91,15 +94,24 @@ class OpCase:
         """The expected results."""
 
         def build(element_type: ElementType) -> HloModule:
-            return (self.program if element_type is self.element_type else self.build(element_type)).module
+            return _program(self.build, element_type).module
 
         return expected_results(build, self.element_type, self.arguments(), self.rule)
 
 
 @functools.lru_cache(32)
 def _arguments(case: OpCase) -> list[np.ndarray]:
+    if not case.arrangement:
+        return _made(case)[0]
+    made, random = _made(dataclasses.replace(case, arrangement=""))
+    return case.program.arranged(made, case.arrangement, copy.deepcopy(random))
+
+
+@functools.lru_cache(32)
+def _made(case: OpCase) -> tuple[list[np.ndarray], np.random.Generator]:
+    """Returns the arguments as they are made, and the generator that arranges them."""
     random = np.random.default_rng([case.seed, zlib.crc32(case.name.encode())])
-    return case.program.arguments(random, case.arrangement)
+    return case.program.arguments(random), random
 
 
 @functools.lru_cache(32)
@@ -136,13 +148,21 @@ def _nearest(instruction: HloInstruction, opcode: Opcode) -> HloInstruction | No
     return None
 
 
-def generate(*, seed: int = 0, every_type: bool = False, opcodes: Iterable[Opcode] = OPS) -> Iterator[OpCase]:
+def generate(
+    *, seed: int = 0, every_type: bool = False, opcodes: Iterable[Opcode] = OPS, shared: Path | None = None
+) -> Iterator[OpCase]:
     """Yields the cases of some ops, by default of all in the op table's order.
 
     Every value of an op's domains is in at least one case, and so is every pair of values. With `every_type`, every
     element type meets every value. Without it, only the usual types do, and the other types share the values. The cases
     show all that is wanted of them (`wanted.wanted_features`).
+
+    Args:
+        shared: a folder in which processes that make the same cases share the work of choosing them.
     """
+    opcodes = list(opcodes)
+    if shared is not None:
+        _share(shared, opcodes, seed, every_type)
     for opcode in opcodes:
         yield from _cases_of(opcode, seed, every_type)
 
@@ -155,8 +175,30 @@ def _cases_of(opcode: Opcode, seed: int, every_type: bool) -> Iterator[OpCase]:
         yield OpCase(opcode, variant, choice.type, build, domain.rule(choice.type), seed)
 
 
-@functools.lru_cache(2 * len(OPS))
+_CHOSEN: dict[tuple[Opcode, int, bool], Sequence[Chosen]] = {}
+
+
 def _chosen(opcode: Opcode, seed: int, every_type: bool) -> Sequence[Chosen]:
+    key = (opcode, seed, every_type)
+    if key not in _CHOSEN:
+        _CHOSEN[key] = _choose(*key)
+    return _CHOSEN[key]
+
+
+def _share(folder: Path, opcodes: Sequence[Opcode], seed: int, every_type: bool) -> None:
+    """Gets the choices for some ops together with other processes."""
+
+    def make(name: str) -> list[tuple[int, Choice]]:
+        opcode = Opcode(name.partition(" ")[0])
+        return [(DOMAINS[opcode].index(domain), choice) for domain, choice in _chosen(opcode, seed, every_type)]
+
+    names = {f"{opcode} {seed} {every_type}": opcode for opcode in opcodes if opcode in DOMAINS}
+    for name, choices in SharedResults(folder, make).of(names).items():
+        domains = DOMAINS[names[name]]
+        _CHOSEN[names[name], seed, every_type] = [(domains[number], choice) for number, choice in choices]
+
+
+def _choose(opcode: Opcode, seed: int, every_type: bool) -> Sequence[Chosen]:
     domains = DOMAINS.get(opcode, ())
     chosen = [(domain, choice) for domain in domains for choice in domain.choices(seed, every_type)]
     quick = _chosen(opcode, seed, False) if every_type else ()

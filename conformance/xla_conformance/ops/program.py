@@ -68,14 +68,17 @@ class Program:
         self.entry.set_root(root)
         self.module.add_computation(self.entry, entry=True)
 
-    def arguments(self, random: np.random.Generator, arrangement: str = "") -> list[np.ndarray]:
-        """Makes the arguments. The values of those in which they may be anywhere are arranged (`ARRANGEMENTS`)."""
-        made = [fill(p.shape, random) for fill, p in zip(self.fills, self.entry.parameters, strict=True)]
-        if not arrangement:
-            return made
+    def arguments(self, random: np.random.Generator) -> list[np.ndarray]:
+        """Makes the arguments."""
+        return [fill(p.shape, random) for fill, p in zip(self.fills, self.entry.parameters, strict=True)]
+
+    def arranged(
+        self, arguments: Sequence[np.ndarray], arrangement: str, random: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Arranges the values of those arguments in which they may be anywhere (`ARRANGEMENTS`)."""
         return [
             arranged(arrangement, values, random) if free else values
-            for values, free in zip(made, self.free(), strict=True)
+            for values, free in zip(arguments, self.free(), strict=True)
         ]
 
     def free(self) -> list[bool]:

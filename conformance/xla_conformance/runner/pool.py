@@ -17,7 +17,7 @@ from xla_conformance.runner.interruption import interruptible
 from xla_conformance.runner.limits import Limits
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
 from xla_conformance.runner.processors import processor_for
-from xla_conformance.runner.scratch import remove_abandoned
+from xla_conformance.runner.scratch import Scratch, remove_abandoned
 
 _GRACE_SECONDS = 1.0  # after a limit, in which the worker writes its stacks
 _FEW = 50  # the most tests that a worker gets the names of before it collects
@@ -72,6 +72,8 @@ class Pool:
         """Runs until no test or worker is left, the time is over, or Ctrl-C or SIGTERM comes. Leaves no process."""
         end = time.monotonic() + self._limits.total
         remove_abandoned()
+        shared = Scratch()
+        self.suite = dataclasses.replace(self.suite, shared=shared.folder)
         try:
             with interruptible():
                 self._run_until(end)
@@ -80,6 +82,7 @@ class Pool:
         finally:
             for worker in self._workers:
                 worker.stop()
+            shared.remove()
             self.not_run = list(self._pending or ())
 
     def _run_until(self, end: float) -> None:

@@ -55,6 +55,7 @@ class Suite:
         patience: the factor of the time limits within the tests.
         opens: the object that the worker opens first: "device"; "later", for tests that let other processes open the
             device; "nothing", for tests that open no device; or "evaluator".
+        shared: a folder for what the workers of one run share.
     """
 
     backend: str
@@ -69,6 +70,7 @@ class Suite:
     settings: tuple[str, ...] = ()
     patience: float = 1.0
     opens: Literal["device", "later", "nothing", "evaluator"] = "device"
+    shared: Path | None = None
 
 
 class WorkerProcess:
@@ -141,6 +143,7 @@ class WorkerProcess:
             *(f"--xla-commands={commands}", f"--xla-events={events}", f"--xla-scratch={self._folder}"),
             *(f"--xla-test-seconds={self._test_seconds}", f"--xla-stage-seconds={self._stage_seconds}"),
             *(f"--xla-open={suite.opens}", f"--xla-artifacts={suite.artifacts or ''}"),
+            *((f"--xla-shared={suite.shared}",) if suite.shared is not None else ()),
             *((f"--xla-processor={self.processor}",) if self.processor is not None else ()),
             *(f"--xla-test={test}" for test in suite.tests),
             *(f"--xla-set={setting}" for setting in suite.settings),

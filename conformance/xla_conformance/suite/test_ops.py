@@ -31,12 +31,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     chosen = config.getoption("keyword"), config.getoption("xla_test")
     opcodes = [o for o in OPS if may_be_chosen(_FUNCTION, f"{o}-", *chosen, words=partial(words_of_cases, o))]
+    seed, shared = config.getoption("xla_seed"), config.getoption("xla_shared")
     groups = Groups()
     parameters = {}
     for every_type in passes_of(config.getoption("xla_profile")):
         counts: Counter[str] = Counter()
         choose = thorough_context_for if every_type else context_for
-        for case in generate(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes):
+        for case in generate(seed=seed, every_type=every_type, opcodes=opcodes, shared=shared):
             kind = f"{case.opcode} {case.element_type}" if every_type else str(case.opcode)
             context = choose(counts[kind], kind, often=0 if has_values(case.opcode) else 2)
             counts[kind] += 1
