@@ -114,7 +114,7 @@ class Selection:
     def leave_out_repeated(self, usual: Collection[ElementType]) -> None:
         """Drops choices of which others have each pair of values, each wanted combination, and what a usual type shows.
 
-        The last ones go first, as they were added for the least. Another type is in one choice at least.
+        What choices with elements have, others with elements must have. The last ones go first, as they were added for the least. Another type is in one choice at least.
         """
         numbers: dict[Hashable, int] = {}
         parts = {key: self._parts(*one, usual, numbers) for key, one in self._features.items()}
@@ -134,6 +134,8 @@ class Selection:
     ) -> int:
         """Returns what the choice has, as bits: pairs of values, wanted combinations, and what its type shows.
 
+        Pairs and combinations have two bits each, of which the second one is for choices with elements.
+
         Args:
             numbers: the bit of each feature and value of a type so far.
         """
@@ -142,9 +144,12 @@ class Selection:
         bits = 0
         for one in of_type if choice.type in usual else [is_shown]:
             bits |= 1 << numbers.setdefault((choice.type, one), len(numbers))
-        bits = bits << self._wanted.count | self._wanted.met(choice)
         row = sum(1 << places[value] for value in values)
-        return bits << len(places) ** 2 | sum(row << places[value] * len(places) for value in values)
+        pairs = sum(row << places[value] * len(places) for value in values)
+        together = pairs << self._wanted.count | self._wanted.met(choice)
+        for has in (True, is_shown):
+            bits = bits << len(places) ** 2 + self._wanted.count | together * has
+        return bits
 
     def add_hiding(self, hiding: Sequence[Choice], types: Iterator[ElementType]) -> None:
         """Adds those of the hiding choices that no type has."""

@@ -29,8 +29,10 @@ def _parts(choices: Sequence[Choice]) -> set[Hashable]:
     found: set[Hashable] = set()
     for choice in choices:
         values = [(axis, value) for axis, value in choice.values.items() if axis != "type"]
-        found |= set(itertools.combinations(values, 2))
-        found |= {n for n, combination in enumerate(WANTED) if has(choice, combination)}
+        together = {*itertools.combinations(values, 2), *(n for n, one in enumerate(WANTED) if has(choice, one))}
+        found |= together
+        if choice.size:
+            found |= {("shown", one) for one in together}
         found |= {choice.type, (choice.type, choice.size == 0)}
         if choice.type is not S4:
             found |= {(choice.type, one, choice.size == 0) for one in (*_shown(choice), *values)}
