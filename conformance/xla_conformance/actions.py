@@ -12,6 +12,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from xla_conformance.chosen import tests_named
 from xla_conformance.expressions import compile_expression
 from xla_conformance.next_steps import next_steps
 from xla_conformance.progress import progress
@@ -20,6 +21,7 @@ from xla_conformance.report.compare import print_comparison
 from xla_conformance.report.document import from_json, read_document
 from xla_conformance.report.failure import lines_of
 from xla_conformance.report.folder import last_folder, made_folder, write_and_name
+from xla_conformance.report.sequence import with_sequences
 from xla_conformance.report.submission import problems_of
 from xla_conformance.report.terminal import has_no_verdict, is_right, print_report
 from xla_conformance.results import Result, Run, State
@@ -59,7 +61,7 @@ class TestRun:
         folder = made_folder(out, report, self.backend)
         wanted = report is not None
         before = read_document(earlier) if earlier is not None else None
-        if before is None and (wanted or self.last_failed):  # it is large
+        if before is None and (wanted or self.last_failed or self.tests):  # it is large
             before = _last(last_folder(report, self.backend))
         expression, only = self._chosen(before)
         shutil.rmtree(folder / "failures", ignore_errors=True)
@@ -72,6 +74,8 @@ class TestRun:
                 hint=_naming(self.stablehlo_tests is not None, by_id=bool(self.tests)),
             )
         run.selection = self._selection
+        if before is not None and (self.tests or self.last_failed):
+            run.results = with_sequences(run, from_json(before), folder)
         self._waive(run, waivers)
         version = run.environment.get("backend_version", "")
         out.print(f"[bold]{run.backend}[/] {version}, profile {run.profile}, seed {run.seed}".replace(" ,", ","))
@@ -91,7 +95,7 @@ class TestRun:
     def _chosen(self, before: dict[str, Any] | None) -> tuple[str, set[str] | None]:
         """The expression that chooses tests, and the ids of the tests to run; None for all."""
         if not self.last_failed:
-            return self.expression, set(self.tests) or None
+            return self.expression, set(tests_named(self.tests)) or None
         if before is None:
             raise NotFoundError("there is no last report", hint="run the tests without --lf first")
         wrong = [r for r in from_json(before).wrong if not r.is_of_waiver]

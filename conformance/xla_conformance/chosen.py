@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 
 from xla_conformance.expressions import compile_expression
 from xla_conformance.results import name_of
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InvalidArgumentError, NotFoundError
 
 Words = Callable[[], str]
 """Returns, in lower case, the parts of which the names of parameters consist; numbers may be left out."""
@@ -45,6 +46,24 @@ def passes_of(profile: str) -> tuple[bool, ...]:
     The other profiles have quick's cases and more, so that what quick finds, they find too.
     """
     return (False,) if profile == "quick" else (False, True)
+
+
+def tests_named(tests: Iterable[str]) -> list[str]:
+    """Returns the tests that --test names: each by itself, or as a line of a file, "@FILE".
+
+    Raises:
+        NotFoundError: there is no such file.
+    """
+    found = []
+    for test in tests:
+        if not test.startswith("@"):
+            found.append(test)
+            continue
+        try:
+            found += Path(test[1:]).read_text(encoding="utf-8").split("\n")
+        except OSError as error:
+            raise NotFoundError(f"the tests of {test[1:]} can't be read: {error.strerror}") from error
+    return [test for test in found if test]
 
 
 class _UnknownError(Exception):

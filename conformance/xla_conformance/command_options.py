@@ -19,7 +19,11 @@ Report = Annotated[
 Expression = Annotated[str, typer.Option("-k", metavar="EXPR", help="Run only tests that match, as with pytest -k.")]
 Test = Annotated[
     list[str] | None,
-    typer.Option("--test", metavar="ID", help="Run only the test of this id or name; may be repeated."),
+    typer.Option(
+        "--test",
+        metavar="ID",
+        help="Run only the test of this id or name, or those of the lines of a file, as @FILE; may be repeated.",
+    ),
 ]
 LastFailed = Annotated[bool, typer.Option("--lf", help="Run only the tests that were wrong in the last report.")]
 Workers = Annotated[int, typer.Option("-n", min=1, metavar="N", help="Processes that share the tests.")]

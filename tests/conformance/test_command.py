@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -79,6 +80,20 @@ put(kernel=Kernel)
 """
 
 
+WRONG_AFTER_ABS = """
+ran = []
+
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        ran.extend(["abs"] * ("abs" in self.name))
+        if ran and "negate" in self.name:
+            stream.executor.ram.block(arguments[-1].handle)[:1] ^= 1
+
+put(kernel=Kernel)
+"""
+
+
 WARNS = """
 import warnings
 
@@ -135,6 +150,30 @@ def test_a_failure_is_found_again_and_explained(
         assert [r["id"] for r in alone["results"]] == [wrong[0]["id"]]
     assert main([*words, "--test", "test_op[negate]"]) == 2
     assert "--test takes the id or the name of one test" in capfd.readouterr().err
+
+
+def test_a_failure_that_depends_on_the_tests_before_it(
+    put_backend: Callable[[str, str], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    backend = put_backend("forgetful", WRONG_AFTER_ABS)
+    words = ["conform", "--backend", backend, "--report", str(tmp_path / "report")]
+    assert main([*words, "-k", "test_op[negate-s8 or test_op[abs-s8"]) == 1
+    stored = json.loads((tmp_path / "report" / "report.json").read_text())
+    last = [r for r in stored["results"] if r["state"] == "FAIL"][-1]["id"]
+    capfd.readouterr()
+
+    assert main([*words, "--test", last]) == 0
+    told = capfd.readouterr().out
+    assert f"{last.partition('::')[2]} passes alone, and was wrong in the report before" in told
+    command = re.search(r"What its process ran, up to it: xla (.*)", told)
+    assert command is not None
+    assert main([*words, "--explain", last]) == 0
+    assert command[0] in capfd.readouterr().out
+
+    assert main(shlex.split(command[1])) == 1
+    assert f"FAIL ops: {last.partition('::')[2]}" in capfd.readouterr().out
+    assert main([*words, "--test", "@nowhere"]) == 2
+    assert "the tests of nowhere can't be read" in capfd.readouterr().err
 
 
 def test_the_last_report_is_that_of_the_last_run_wherever_it_wrote(

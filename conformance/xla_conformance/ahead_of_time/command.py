@@ -18,6 +18,7 @@ from rich.console import Console
 from xla_conformance.ahead_of_time.batches import batches_of, run_batch
 from xla_conformance.ahead_of_time.cases import Choice, choose
 from xla_conformance.ahead_of_time.machine import Machine
+from xla_conformance.chosen import tests_named
 from xla_conformance.environment import describe_environment
 from xla_conformance.progress import progress
 from xla_conformance.report.folder import write_and_name
@@ -63,7 +64,7 @@ class AheadOfTimeRun:
         machine.check()
         order = "another" if machine.is_swapped else "the same"
         triple = target.triple or compiler.target_config.triple
-        choice = choose(self.profile, self.expression, self.tests, self.seed, triple)
+        choice = choose(self.profile, self.expression, tests_named(self.tests), self.seed, triple)
         if not choice.cases:
             raise InvalidArgumentError(f"{self._selection} matches no case", hint='for example -k "dot and f32"')
         for line in (

@@ -114,7 +114,8 @@ class Selection:
     def leave_out_repeated(self, usual: Collection[ElementType]) -> None:
         """Drops choices of which others have each pair of values, each wanted combination, and what a usual type shows.
 
-        What choices with elements have, others with elements must have. The last ones go first, as they were added for the least. Another type is in one choice at least.
+        What choices with elements have, others with elements must have. The last ones go first, as they were added for
+        the least. Another type is in one choice at least.
         """
         numbers: dict[Hashable, int] = {}
         parts = {key: self._parts(*one, usual, numbers) for key, one in self._features.items()}

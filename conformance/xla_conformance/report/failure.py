@@ -16,6 +16,8 @@ from xla_conformance.runner.minimal import part_with_result
 from xla_core.errors import XlaError
 from xla_core.hlo import HloModule
 
+SEQUENCE = "passes_alone"
+"""The property of a test that passes and was wrong in the report before, which says how it may be wrong again."""
 _BRIEF_DETAILS = 12
 _MODULE_LINES = 40  # of HLO, on a terminal
 _LINE = 800
@@ -65,12 +67,17 @@ def lines_of(
             yield f"which pass or instruction: {command}"
     if command := command_of(run, result):
         yield f"alone: {command}"
+    if sequence := result.properties.get(SEQUENCE):
+        yield sequence
 
 
-def command_of(run: Run, result: Result) -> str:
+def command_of(run: Run, result: Result, tests: Sequence[str] = ()) -> str:
     """The command that runs this test alone, or with those that are wrong only together with it; "" for a waiver.
 
     With another seed, the suite has other tests.
+
+    Args:
+        tests: what --test names instead.
     """
     if result.is_of_waiver:
         return ""
@@ -82,7 +89,7 @@ def command_of(run: Run, result: Result) -> str:
             words += [option, str(run.environment[key])]
     if result.is_of_stage:
         return shlex.join([*words, "-k", "loading"])
-    tests = result.properties.get("together", [result.id])
+    tests = tests or result.properties.get("together", [result.id])
     return shlex.join([*words, *(word for test in tests for word in ("--test", test))])
 
 

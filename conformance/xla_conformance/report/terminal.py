@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from xla_conformance.levels import conforms, scores
-from xla_conformance.report.failure import lines_of
+from xla_conformance.report.failure import SEQUENCE, lines_of
 from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State, by_cause
 from xla_conformance.root_causes import find_root_causes
 from xla_conformance.stablehlo import report as stablehlo_report
@@ -42,6 +42,9 @@ def print_report(console: Console, run: Run, folder: Path | None = None, steps: 
             console.print(
                 f"[yellow]WAIVED[/] {result.group}: {escape(f'{result.name}: {result.message}')}", soft_wrap=True
             )
+    for result in run.results:
+        if SEQUENCE in result.properties:
+            console.print(f"{result.name} {result.properties[SEQUENCE]}", markup=False, soft_wrap=True)
     for line in steps:
         console.print(line, markup=False, soft_wrap=True)
     if run.problem:

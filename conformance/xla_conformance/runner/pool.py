@@ -15,6 +15,7 @@ from xla_conformance.results import Result, State, name_of
 from xla_conformance.runner.groups import Groups
 from xla_conformance.runner.interruption import interruptible
 from xla_conformance.runner.limits import Limits
+from xla_conformance.runner.outcomes import ended_result, lost_result
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
 from xla_conformance.runner.processors import processor_for
 from xla_conformance.runner.scratch import Scratch, remove_abandoned
@@ -65,6 +66,7 @@ class Pool:
         self._pending: deque[str] | None = None  # None until the first worker has collected
         self._total = 0
         self._openings = 0
+        self._started = 0
         self._events: Events = queue.SimpleQueue()
         self._workers: list[WorkerProcess] = []
 
@@ -115,7 +117,10 @@ class Pool:
         )
         taken = [w.processor for w in self._workers]
         processor = processor_for(self._count, taken) if suite.profile != "stress" else None
-        self._workers.append(WorkerProcess(suite, self._events, self._limits.test, self._limits.stage, processor))
+        self._started += 1
+        self._workers.append(
+            WorkerProcess(suite, self._events, self._limits.test, self._limits.stage, self._started, processor)
+        )
 
     def _next_event(self, end: float) -> tuple[WorkerProcess | None, dict[str, Any]]:
         """Waits for the next event and returns it, or None if the total time is over. Ends workers that are overdue."""
@@ -219,9 +224,9 @@ class Pool:
     def _ended(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
         if worker.test != event["id"]:  # a file that can't be collected
             if all(r.id != event["id"] for r in self.results):
-                self._add(_result(event))
+                self._add(ended_result(worker, event))
             return
-        result = _result(event)
+        result = ended_result(worker, event)
         if result.state.is_wrong and (printed := worker.printed()):
             result = dataclasses.replace(result, details=f"{result.details}\n{printed}".strip())
         lost = result.state in (State.DEVICE_LOST, State.CRASH)
@@ -249,7 +254,7 @@ class Pool:
             files = worker.keep_program(artifacts / folder) if artifacts is not None else []
             failure = {"folder": folder, "files": files} if files else {}
             if worker.is_joint:
-                self._split(worker, _lost(worker, worker.test, state, failure))
+                self._split(worker, lost_result(worker, worker.test, state, failure))
             else:
                 self._lose(worker, worker.test, state, failure)
         elif worker.stage in ("start", "open", "collect"):
@@ -309,7 +314,7 @@ class Pool:
             self._add(Result("test_loading.py::open", State.FAIL, worker.seconds, message, details=details))
 
     def _lose(self, worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> None:
-        self._add(_lost(worker, id, state, failure))
+        self._add(lost_result(worker, id, state, failure))
 
     def _add(self, result: Result) -> None:
         result = self._groups.judged(result)
@@ -319,32 +324,3 @@ class Pool:
         self.results.append(result)
         self._total = max(self._total, len(self.results))
         self._on_result(self._total, result)
-
-
-def _lost(worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> Result:
-    """The result of a test that ended with its process."""
-    return Result(
-        id=id,
-        state=state,
-        seconds=worker.seconds,
-        message=worker.cause(),
-        properties=worker.properties,
-        details=worker.remains(),
-        failure=failure,
-    )
-
-
-def _result(event: dict[str, Any]) -> Result:
-    state, properties = State(event["state"]), event["properties"]
-    message = event.get("message", "")
-    if state is State.PASS and "file_wrong" in properties:
-        state, message = State.FILE_WRONG, properties["file_wrong"]
-    return Result(
-        id=event["id"],
-        state=state,
-        seconds=event["seconds"],
-        message=message,
-        properties=properties,
-        details=event.get("details", ""),
-        failure=event.get("failure", {}),
-    )

@@ -88,13 +88,21 @@ class WorkerProcess:
         queue: the tests that it gets next, which share a program.
         begun: the test that it said it began, because it could not write that.
         opens: what it opens first, see Suite.
+        number: 1 for the first worker of a run, 2 for the next one that is started.
         processor: the processor that it keeps to in some tests; None for all.
         is_joint: whether the test that it runs also runs the program of the queue.
     """
 
     def __init__(
-        self, suite: Suite, events: Events, test_seconds: float, stage_seconds: float, processor: int | None = None
+        self,
+        suite: Suite,
+        events: Events,
+        test_seconds: float,
+        stage_seconds: float,
+        number: int = 1,
+        processor: int | None = None,
     ) -> None:
+        self.number = number
         self._scratch = Scratch()
         self._folder = self._scratch.folder
         self._log = self._folder / "log"
