@@ -42,7 +42,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import reachable
 
 _TILE = 512  # elements of a tile: a few kilobytes
-_LEAST = 4  # elements; smaller minor dimensions are not worth a tile
+_LEAST = 4  # elements; smaller tiles are not worth their loops
 _UNROLL = 4  # steps in each pass over the tile
 
 
@@ -105,17 +105,16 @@ def _matches(body: KernelBody) -> bool:
         return False
     leaves = [leaf for root in body.roots for leaf in root.shape.leaves()]
     dims = leaves[0].dimensions
-    if not dims or dims[-1] < _LEAST or math.prod(dims) == 0:
+    if not dims or math.prod(dims) == 0:
         return False
     if any(leaf.dimensions != dims or not (leaf.layout is None or leaf.layout.is_row_major) for leaf in leaves):
         return False
     found = _accumulated(body)
-    return bool(found) and all(_fits(i) for i in found)
+    return bool(found) and all(map(_fits, found)) and math.prod(dims[-_tile_dimensions(found, dims) :]) >= _LEAST
 
 
-def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
+def _tile_dimensions(found: Sequence[HloInstruction], dims: Sequence[int]) -> int:
     """Returns how many of the last dimensions the tile may run over. For reductions: those after all reduced ones."""
-    found = _accumulated(body)
     if any(i.opcode != Opcode.REDUCE for i in found):
         return 1
     count = len(dims)
@@ -128,7 +127,7 @@ def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
 
 def _plan(body: KernelBody) -> _TilePlan:
     dims = next(body.roots[0].shape.leaves()).dimensions
-    last = len(dims) - _tile_dimensions(body, dims)
+    last = len(dims) - _tile_dimensions(_accumulated(body), dims)
 
     def visit(accesses: FusionAccesses, position: IndexExpr) -> None:
         for root in body.roots:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -93,3 +94,17 @@ def test_the_time_is_in_proportion_to_the_rows() -> None:
         return min(times)
 
     assert seconds(4000) < 60 * seconds(250)
+
+
+@pytest.mark.parametrize("shape", [(40, 4, 4, 3), (9, 70, 2), (5, 2, 2)])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_tile_runs_over_all_minor_dimensions_that_a_reduction_keeps(shape: tuple[int, ...], parts: int) -> None:
+    loaded = Loaded(fuse(lambda c, x: c.add("negate", reduced(c, x)), f32(*shape)))
+    count = math.prod(shape[1:])
+    assert loaded.kernel.plan.endswith(f"of which the last is accumulated in tiles of {count}")
+    x = random_array(f32(*shape))
+    np.testing.assert_allclose(loaded(x, parts=parts)[0], -x.astype(np.float64).sum(0), rtol=1e-4, atol=1e-5)
+
+
+def test_three_columns_are_no_tile() -> None:
+    assert "tiles" not in emit(fuse(lambda c, x: c.add("negate", reduced(c, x)), f32(40, 3)))[0].plan
