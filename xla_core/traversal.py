@@ -40,14 +40,16 @@ def post_order(
             node = stack[-1]
             left = state.get(node)
             if left is None and node not in known:
-                state[node] = False
-                for other in reversed(list(before(node))):
-                    mark = state.get(other)
-                    if mark is None:
-                        stack.append(other)
-                    elif mark is False and on_cycle is not None:
-                        on_cycle(other)
-                continue
+                waiting = [other for other in before(node) if not state.get(other)]
+                state[node] = not waiting
+                if waiting:
+                    for other in reversed(waiting):
+                        if state.get(other) is None:
+                            stack.append(other)
+                        elif on_cycle is not None:
+                            on_cycle(other)
+                    continue
+                order.append(node)
             stack.pop()
             if left is False:
                 state[node] = True
