@@ -16,7 +16,7 @@ from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes.scheduling.copy_insertion import CopyInsertion, insert_copies
 from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph
-from xla_core.passes.scheduling.hlo_memory_scheduler import schedule_module
+from xla_core.passes.scheduling.hlo_memory_scheduler import _Memory, schedule_module
 from xla_core.passes.scheduling.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 
 
@@ -35,6 +35,23 @@ def test_operands_come_first(rng: random.Random) -> None:
     module = random_graph(rng)
     schedule_module(module)
     _check_order(module)
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_no_order_has_a_smaller_peak_than_the_bound(rng: random.Random) -> None:
+    module = random_graph(rng)
+    schedule = schedule_module(module)
+    memory = _Memory(module.entry, lambda shape: shape.byte_size, {})
+    waiting, order = set(module.entry.instructions), []
+    while waiting:
+        ready = [i for i in module.entry.instructions if i in waiting and waiting.isdisjoint(i.operands)]
+        order.append(rng.choice(ready))
+        waiting.remove(order[-1])
+    assert memory.least_peak() <= memory.peak(order)
+    memory.find_hazards(is_body=False)
+    tried = [memory.depth_first(by_weight=False), memory.depth_first(by_weight=True), memory.list_schedule()]
+    assert memory.peak(schedule[module.entry]) == min(map(memory.peak, tried))
 
 
 def test_what_frees_memory_comes_early():

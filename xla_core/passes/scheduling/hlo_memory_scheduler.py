@@ -1,8 +1,8 @@
 """hlo_memory_scheduler: orders instructions to minimize peak memory (XLA: hlo_memory_scheduler.h).
 
-The entry and every computation that control flow reaches gets an order in `HloModule.schedule`. Three orders are tried,
-and the one with the smallest peak is taken: post-order, depth first with the heaviest operand first, and list
-scheduling, which always picks the ready instruction that frees most memory.
+The entry and every computation that control flow reaches gets an order in `HloModule.schedule`: post-order if no order
+can have a smaller peak, else the best of post-order, depth first with the heaviest operand first, and list scheduling,
+which always picks the ready instruction that frees most memory.
 
 Some instructions update an operand in place: dynamic-update-slice, scatter, a loop (its state), the root of a loop body
 (the parameter), and the output of the program (a donated parameter). Other readers of that operand are scheduled before
@@ -56,10 +56,13 @@ def schedule_module(module: HloModule, size: _SizeFunction | None = None) -> dic
     for computation in order:
         graph = _Memory(computation, measure, peaks)
         graph.find_hazards(is_body=computation in bodies)
-        candidates = [graph.depth_first(by_weight=False), graph.depth_first(by_weight=True), graph.list_schedule()]
-        measured = [graph.peak(candidate) for candidate in candidates]
-        peaks[computation] = min(measured)
-        schedule[computation] = candidates[measured.index(min(measured))]
+        best = graph.depth_first(by_weight=False)
+        peaks[computation] = graph.peak(best)
+        if peaks[computation] > graph.least_peak():
+            for other in (graph.depth_first(by_weight=True), graph.list_schedule()):
+                if (peak := graph.peak(other)) < peaks[computation]:
+                    best, peaks[computation] = other, peak
+        schedule[computation] = best
     module.schedule = schedule
     return schedule
 
@@ -252,6 +255,13 @@ class _Memory:
                 if not waiting[successor]:
                     push(successor)
         return order
+
+    def least_peak(self) -> int:
+        """A bound: no order has a smaller peak. The operands and results of an instruction live while it runs, and the
+        computation's results at the end.
+        """
+        held = (self.defines[i] + self.inner.get(i, 0) + sum(self.sizes[b] for b in self.reads[i]) for i in self.reads)
+        return max(sum(self.sizes[b] for b in self.live_out), *held)
 
     def peak(self, order: Sequence[HloInstruction]) -> int:
         """The peak of live bytes in an order, including those of called computations."""
