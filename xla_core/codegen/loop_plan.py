@@ -49,6 +49,9 @@ class LoopPlan:
         sections: the nests of loops of the kernel itself.
         bound: instructions whose values are in memory.
         splits_sections: whether the sections' own loops may be split.
+
+    Attributes:
+        has_splits: whether any loop was split.
     """
 
     def __init__(
@@ -64,7 +67,8 @@ class LoopPlan:
             ]
         self._sections, self._bound = sections, bound
         self._accesses = self._find_accesses()
-        if self._split(self._accesses.exprs):
+        self.has_splits = self._split(self._accesses.exprs)
+        if self.has_splits:
             self._accesses = self._find_accesses()
 
     def loops(self, space: Hashable, count: int) -> Sequence[Variable]:

@@ -121,14 +121,14 @@ def compile_module(
     with profiler.span("emit LLVM IR", category="compile"):
         kernels.emit()
         text = kernels.emitter.module.to_text()
-    artifacts = {"buffer-assignment": assignment.to_text()}
-    ptx = ""
+    artifacts, ptx = dict[str, str](), ""
     with profiler.span("LLVM", category="compile"):
         if kernels.count:
-            compiled = compile_ir(text, abi, level, what=module.name, features=kernels.emitter.module.features)
+            features = kernels.emitter.module.features
+            compiled = compile_ir(text, abi, level, what=module.name, vectorize=False, features=features)
             ptx = compiled.assembly()
     if kernels.count and (keep_artifacts or ModuleDump.active() is not None):
-        artifacts |= {
+        artifacts = {
             "plan": "".join(kernels.plans),
             "llvm-unoptimized": text,
             "llvm": compiled.ir(),
@@ -140,7 +140,7 @@ def compile_module(
         temp_bytes=assignment.temp_bytes,
         temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
     )
-    return GpuExecutable(program, assignment, report, artifacts)
+    return GpuExecutable(program, assignment, report, artifacts, assignment.to_text)
 
 
 class _Kernels:

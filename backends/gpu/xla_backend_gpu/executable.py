@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xla_backend_gpu.cublas.call import TARGET, is_matmul, matmul_of_call
 from xla_backend_gpu.cublas.find import missing
@@ -38,7 +38,15 @@ Slices = tuple[BufferSlice, ...]
 
 
 class GpuExecutable(Executable):
-    """A compiled program whose kernels are in one module of PTX. `artifacts` has more texts besides HLO and PTX."""
+    """A compiled program whose kernels are in one module of PTX.
+
+    Args:
+        program: the launches and the PTX.
+        assignment: the buffers of the module.
+        report: see `Executable.report`.
+        artifacts: texts of the compilation, by their names.
+        assignment_text: makes the text of the buffer assignment when it is asked for, if it is an artifact.
+    """
 
     def __init__(
         self,
@@ -46,10 +54,12 @@ class GpuExecutable(Executable):
         assignment: BufferAssignment,
         report: CompilationReport | None = None,
         artifacts: Mapping[str, str] | None = None,
+        assignment_text: Callable[[], str] | None = None,
     ) -> None:
         super().__init__(assignment.module, report)
         self._program = program
         self._artifacts = dict(artifacts or {})
+        self._assignment_text = assignment_text
         self._was_assembled = False
         self._code = DeviceCode(program.ptx, program.engine, program.cubin)
         self._thunks = make_thunks(program, assignment, self._code)
@@ -85,9 +95,12 @@ class GpuExecutable(Executable):
         return self._program.to_bytes(self.module)
 
     def artifacts(self) -> Mapping[str, str | bytes]:
-        """Returns the optimized HLO, the PTX, the thunks, and LLVM IR and ptxas's report if they were kept."""
+        """Returns the optimized HLO, the PTX, the thunks, the buffer assignment, and LLVM IR and ptxas's report if they
+        were kept.
+        """
         thunks = "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(self._thunks.thunks)) + "\n"
-        return {**super().artifacts(), **self._artifacts, "ptx": self._program.ptx, "thunks": thunks}
+        assignment = {"buffer-assignment": self._assignment_text()} if self._assignment_text is not None else {}
+        return {**super().artifacts(), **assignment, **self._artifacts, "ptx": self._program.ptx, "thunks": thunks}
 
     def kernels(self) -> Sequence[KernelThunk]:
         """Returns the launches of all kernels in their order; those of a loop's body once."""

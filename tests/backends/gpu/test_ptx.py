@@ -37,16 +37,16 @@ sum {
 }
 
 ENTRY main {
-  x = f32[64,300] parameter(0)
+  x = f32[64,512] parameter(0)
   least = f32[] constant(-inf)
   zero = f32[] constant(0)
   m = f32[64] reduce(x, least), dimensions={1}, to_apply=greater
-  wide = f32[64,300] broadcast(m), dimensions={0}
-  shifted = f32[64,300] subtract(x, wide)
-  e = f32[64,300] exponential(shifted)
+  wide = f32[64,512] broadcast(m), dimensions={0}
+  shifted = f32[64,512] subtract(x, wide)
+  e = f32[64,512] exponential(shifted)
   t = f32[64] reduce(e, zero), dimensions={1}, to_apply=sum
-  total = f32[64,300] broadcast(t), dimensions={0}
-  ROOT y = f32[64,300] divide(e, total)
+  total = f32[64,512] broadcast(t), dimensions={0}
+  ROOT y = f32[64,512] divide(e, total)
 }
 """
 

@@ -51,7 +51,8 @@ def _most_lanes(body: KernelBody, section: Section) -> int:
 def _plan(body: KernelBody) -> _ThreadElementsPlan:
     found, model = [s for s in sections(body, parts=True) if s.shape.num_elements], body.parallel
     outlines = [planned(section, number) for number, section in enumerate(found)]
-    split, plan = LoopPlan(outlines, body.bound), LoopPlan(outlines, body.bound, splits_sections=False)
+    split = LoopPlan(outlines, body.bound)
+    plan = LoopPlan(outlines, body.bound, splits_sections=False) if split.has_splits else split
     planned_sections = []
     for section, outline in zip(found, outlines, strict=True):
         extents = [variable.extent for variable in split.variables(outline)]
