@@ -127,6 +127,8 @@ def place(
         arguments: its arguments, which become constants in some contexts.
         layouts: the target's layouts. Layouts are mixed only if they have no tiles.
     """
+    if context.is_plain:
+        return Placed(module, list(arguments), context)
     module = module.clone()
     shapes = [i.shape for c in module.computations for i in c.instructions]
     if module.input_output_aliases or any(s.is_dynamic for shape in shapes for s in shape.leaves()):

@@ -150,7 +150,8 @@ def join(parts: Sequence[Placed]) -> Placed:
     results: list[HloInstruction] = []
     arguments: list[np.ndarray] = []
     for part in parts:
-        root = _splice(module, entry, part.module.clone())
+        alone = len(part.module.computations) == 1  # nothing of it moves to the joint module
+        root = _splice(module, entry, part.module if alone else part.module.clone())
         leaves = _leaves(entry, root)
         results += leaves
         arguments += part.arguments

@@ -230,8 +230,9 @@ class _Worker:
         interrupted = ""
         with self._limited(self._config.getoption("xla_test_seconds")):
             try:
-                # Fixtures of the session are kept for the next test, whichever that is.
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=session)
+                # Fixtures of the session are kept for the next test, whichever that is; the package has no others.
+                kept = item.getparent(pytest.Package) or session
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=kept)
             except BaseException as error:
                 interrupted = f"it raised {type(error).__name__}, which ends a process"
         if interrupted:
