@@ -13,11 +13,18 @@ class OldObjects:
 
     def __init__(self) -> None:
         self._files: set[str] = set()
+        self._failed = 0
 
-    def skip(self, file: str) -> None:
-        """Called by each test of a file. What became garbage since the last file's first test is freed, too."""
+    def skip(self, file: str, failed: int) -> None:
+        """Called by each test of a file, with the number of tests that have failed.
+
+        What became garbage since the last file's first test is freed, too. Objects that were skipped are examined again
+        only after a failure, which takes a second: tests that pass leave caches, and no garbage with buffers.
+        """
         if file not in self._files:
             self._files.add(file)
-            gc.unfreeze()
+            if failed != self._failed:
+                self._failed = failed
+                gc.unfreeze()
             gc.collect()
             gc.freeze()

@@ -49,7 +49,7 @@ def old_objects() -> OldObjects:
 @pytest.fixture
 def short_collections(request: pytest.FixtureRequest, old_objects: OldObjects) -> None:
     """Lets collections of garbage skip the objects that were there before the first test of the file."""
-    old_objects.skip(request.path.name)
+    old_objects.skip(request.path.name, request.session.testsfailed)
 
 
 @pytest.fixture(scope="module")
