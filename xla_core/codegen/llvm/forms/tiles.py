@@ -135,6 +135,8 @@ def _plan(body: KernelBody) -> _TilePlan:
 
     section = Section("tile", (math.prod(dims[:last]), math.prod(dims[last:])), visit)
     plan = LoopPlan([section], body.bound)
+    if plan.variables(section)[-1].extent < _LEAST:  # an operand has few elements; its index takes a division instead
+        plan = LoopPlan([section], body.bound, splits_sections=False)
     variables = plan.variables(section)
     partition = Partition([v.extent for v in variables], body.parallel, tile=_TILE)
     stages = _stages(body, plan, delinearized(joined(variables), dims))

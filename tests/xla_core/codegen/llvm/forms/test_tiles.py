@@ -106,5 +106,16 @@ def test_a_tile_runs_over_all_minor_dimensions_that_a_reduction_keeps(shape: tup
     np.testing.assert_allclose(loaded(x, parts=parts)[0], -x.astype(np.float64).sum(0), rtol=1e-4, atol=1e-5)
 
 
+def test_a_tile_is_not_split_into_short_ones_by_an_operand_of_few_elements() -> None:
+    def centred(c, x, mean):
+        total = reduced(c, x)
+        return c.add("subtract", total, c.add("broadcast", mean, shape=total.shape, dimensions=(2,)))
+
+    loaded = Loaded(fuse(centred, f32(40, 4, 4, 3), f32(3)))
+    assert loaded.kernel.plan.endswith("loops 1 x 48, of which the last is accumulated in tiles of 48")
+    x, mean = random_array(f32(40, 4, 4, 3)), random_array(f32(3))
+    np.testing.assert_allclose(loaded(x, mean)[0], x.astype(np.float64).sum(0) - mean, rtol=1e-4, atol=1e-5)
+
+
 def test_three_columns_are_no_tile() -> None:
     assert "tiles" not in emit(fuse(lambda c, x: c.add("negate", reduced(c, x)), f32(40, 3)))[0].plan
