@@ -52,7 +52,7 @@ def tests_named(tests: Iterable[str]) -> list[str]:
     """Returns the tests that --test names: each by itself, or as a line of a file, "@FILE".
 
     Raises:
-        NotFoundError: there is no such file.
+        NotFoundError: there is no such file, or it names no test.
     """
     found = []
     for test in tests:
@@ -60,10 +60,14 @@ def tests_named(tests: Iterable[str]) -> list[str]:
             found.append(test)
             continue
         try:
-            found += Path(test[1:]).read_text(encoding="utf-8").split("\n")
-        except OSError as error:
-            raise NotFoundError(f"the tests of {test[1:]} can't be read: {error.strerror}") from error
-    return [test for test in found if test]
+            lines = Path(test[1:]).read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "the file is no text"
+            raise NotFoundError(f"the tests of {test[1:]} can't be read: {why}") from error
+        if not any(lines):
+            raise NotFoundError(f"{test[1:]} names no test")
+        found += filter(None, lines)
+    return found
 
 
 class _UnknownError(Exception):

@@ -164,7 +164,7 @@ def test_a_failure_that_depends_on_the_tests_before_it(
 
     assert main([*words, "--test", last]) == 0
     told = capfd.readouterr().out
-    assert f"{last.partition('::')[2]} passes alone, and was wrong in the report before" in told
+    assert f"{last.partition('::')[2]} passes now, and was wrong in the report before" in told
     command = re.search(r"What its process ran, up to it: xla (.*)", told)
     assert command is not None
     assert main([*words, "--explain", last]) == 0
@@ -174,6 +174,10 @@ def test_a_failure_that_depends_on_the_tests_before_it(
     assert f"FAIL ops: {last.partition('::')[2]}" in capfd.readouterr().out
     assert main([*words, "--test", "@nowhere"]) == 2
     assert "the tests of nowhere can't be read" in capfd.readouterr().err
+    empty = tmp_path / "empty"
+    empty.write_text("\n")
+    assert main([*words, "--test", f"@{empty}"]) == 2
+    assert f"{empty} names no test" in capfd.readouterr().err.replace("\n", "")
 
 
 def test_the_last_report_is_that_of_the_last_run_wherever_it_wrote(

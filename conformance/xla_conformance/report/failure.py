@@ -16,7 +16,7 @@ from xla_conformance.runner.minimal import part_with_result
 from xla_core.errors import XlaError
 from xla_core.hlo import HloModule
 
-SEQUENCE = "passes_alone"
+SEQUENCE = "passes_now"
 """The property of a test that passes and was wrong in the report before, which says how it may be wrong again."""
 _BRIEF_DETAILS = 12
 _MODULE_LINES = 40  # of HLO, on a terminal

@@ -1,4 +1,4 @@
-"""Tests that pass alone and were wrong in the run before: what its report knows of how to see that again."""
+"""Tests that pass and were wrong in the run before: what its report knows of how to see that again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def with_sequences(run: Run, before: Run, folder: Path) -> list[Result]:
     """
     if _conditions(run) != _conditions(before):
         return run.results
-    wrong = {result.id: result for result in before.results if result.state.is_wrong}
+    of_seed = [result for result in before.results if "seed" not in result.properties]  # others are of later rounds
+    wrong = {result.id: result for result in of_seed if result.state.is_wrong}
     return [
         _with_sequence(result, before, wrong[result.id], folder)
         if result.state is State.PASS and result.id in wrong
@@ -36,14 +37,14 @@ def _conditions(run: Run) -> tuple[object, ...]:
 
 def _with_sequence(result: Result, before: Run, wrong: Result, folder: Path) -> Result:
     tests = _sequence(before.results, wrong)
-    text = "passes alone, and was wrong in the report before. So it depends on chance, or on what ran beside it."
+    text = "passes now, and was wrong in the report before. So it depends on chance, or on what ran beside it."
     if len(tests) > 1:
         file = folder / _FOLDER / f"{folder_name(result.id)}.txt"
         file.parent.mkdir(exist_ok=True)
         file.write_text("".join(f"{test}\n" for test in tests))
         command = command_of(before, wrong, [f"@{file}"])
         text = (
-            "passes alone, and was wrong in the report before. So it depends on what ran before it, or on chance. "
+            "passes now, and was wrong in the report before. So it depends on what ran before it, or on chance. "
             f"What its process ran, up to it: {command}"
         )
     return dataclasses.replace(result, properties={**result.properties, SEQUENCE: text})
