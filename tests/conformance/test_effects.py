@@ -66,3 +66,10 @@ def test_arrays_and_tuples_are_fed_out_between_numbers() -> None:
     found = [value for x in (-2, 5) for value in _run(in_order("feeds"), x)[1].outfeed]
     assert {np.ndim(value) for value in found if not isinstance(value, tuple)} == {0, 1}
     assert {isinstance(value[0], tuple) for value in found if isinstance(value, tuple)} == {False, True}
+
+
+def test_some_numbers_that_are_fed_in_are_not_read() -> None:
+    computations = in_order("feeds").split("\n\n")
+    feeds = [text for text in computations if " infeed(" in text]
+    unread = [text for text in feeds if "get-tuple-element(i), index=0" not in text]
+    assert len(feeds) // 4 <= len(unread) <= len(feeds) // 2

@@ -2,7 +2,8 @@
 
 The effects are in computations that are called, in branches, in loops, and in loops of loops. Each says which one it
 is and what it was given, so an effect that is left out, done twice or moved over another one shows. What is fed out is
-a number, an array, a tuple or a nested tuple, in turns.
+a number, an array, a tuple or a nested tuple, in turns. A third of the numbers that are fed in are not read, and take
+their place in the order all the same.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ _FIRST = {
     "custom-call": "  x = s32[] parameter(0)\n",
 }
 _EFFECT = {
-    "feeds": "  i = (s32[], token[]) infeed(t)\n  v = s32[] get-tuple-element(i), index=0\n"
-    "  u = token[] get-tuple-element(i), index=1\n  z = s32[] add(y, v)\n"
+    "feeds": "  i = (s32[], token[]) infeed(t)\n  u = token[] get-tuple-element(i), index=1\n{read}"
     "  two = s32[] constant(2)\n  m = s32[] xor(x, two)\n"
     "  a = s32[2] broadcast(z), dimensions={{}}\n  p = (s32[], s32[2]) tuple(z, a)\n"
     "  n = ((s32[], s32[2]), s32[]) tuple(p, z)\n"
@@ -31,6 +31,13 @@ _EFFECT = {
     "custom-call": '  c = s32[] custom-call(y), custom_call_target="xla_conformance.note", '
     "custom_call_has_side_effect=true\n  ROOT r = s32[] subtract(c, k)\n",
 }
+_READ = (
+    "  v = s32[] get-tuple-element(i), index=0\n  z = s32[] add(y, v)\n",
+    "  v = s32[] get-tuple-element(i), index=0\n  z = s32[] subtract(y, v)\n",
+    "  z = s32[] copy(y)\n",
+)
+"""What becomes of the number that is fed in."""
+
 _FED = (("z", "s32[]"), ("a", "s32[2]"), ("p", "(s32[], s32[2])"), ("n", "((s32[], s32[2]), s32[])"))
 """What an effect may feed out: a number, an array of it, and tuples."""
 
@@ -57,7 +64,8 @@ class _Text:
         n = next(self._count)
         number = f"  k = s32[] constant({1000 * n})\n  y = s32[] add(x, k)\n"
         fed, shape = _FED[len(self.computations) % len(_FED)]
-        effect = _EFFECT[self._kind].format(fed=fed, shape=shape)
+        read = _READ[len(self.computations) % len(_READ)]
+        effect = _EFFECT[self._kind].format(fed=fed, shape=shape, read=read)
         return self._add(f"effect_{n}", _FIRST[self._kind] + number + effect)
 
     def calls(self, *of: str) -> str:

@@ -62,7 +62,18 @@ def test_results_are_right(executable: LoadedExecutable) -> None:
 @pytest.mark.promise("executable.run")
 @pytest.mark.parametrize("known", [False, True], ids=["of an argument", "known"])
 def test_loops_of_any_length(client: Client, known: bool) -> None:
-    for trips in (0, 1, 2, 255, 256, 257, 1025, 4097):
+    _require_turns(client, known, 0, 1, 2, 255, 256, 257, 1025, 4097)
+
+
+@pytest.mark.promise("executable.run")
+@pytest.mark.profile("full")
+@pytest.mark.parametrize("known", [False, True], ids=["of an argument", "known"])
+def test_loops_of_more_turns_than_16_bits_count(client: Client, known: bool) -> None:
+    _require_turns(client, known, 32_769, 65_535, 65_537)
+
+
+def _require_turns(client: Client, known: bool, *counts: int) -> None:
+    for trips in counts:
         text = TRIPS.format(bound=f"constant({trips})" if known else "get-tuple-element(s), index=1")
         (result,) = client.compile(text)(np.int32(7), np.int32(trips))
         got = int(np.asarray(result))

@@ -12,8 +12,9 @@ import pytest
 
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported, require_devices
+from xla_conformance.failures import Failure
 from xla_conformance.patience import FACTOR
-from xla_core import CancelledError, Client, CompileOptions, XlaError
+from xla_core import CancelledError, Client, CompileOptions, DeadlineExceededError, XlaError
 from xla_core.backend import LiteralQueue
 from xla_core.hlo import Literal, Shape, parse_hlo
 
@@ -92,6 +93,37 @@ ENTRY e {
 }
 """
 
+QUESTIONS = """\
+HloModule questions
+
+more {
+  s = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+ask {
+  s = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = s32[] get-tuple-element(s), index=1
+  t = token[] after-all()
+  out = token[] outfeed(x, t), outfeed_shape=s32[]
+  in = (s32[], token[]) infeed(out)
+  y = s32[] get-tuple-element(in), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  ROOT r = (s32[], s32[]) tuple(j, y)
+}
+
+ENTRY e {
+  x = s32[] parameter(0)
+  zero = s32[] constant(0)
+  s = (s32[], s32[]) tuple(zero, x)
+"""
+QUESTION = "  r = (s32[], s32[]) call(s), to_apply=ask\n  ROOT y = s32[] get-tuple-element(r), index=1\n}\n"
+QUESTIONS_IN_A_LOOP = QUESTION.replace("call(s), to_apply=ask", "while(s), condition=more, body=ask")
+
 LEVELS = [CompileOptions(optimization_level=0), CompileOptions(optimization_level=2)]
 
 
@@ -126,6 +158,33 @@ def test_a_branch_feeds_if_it_is_taken(client: Client, entry: str, options: Comp
                 "The branch that is taken feeds out.", out, [np.array(x, np.int32)], promise="transfer-manager.outfeed"
             )
         assert not len(outfeed), "A branch that isn't taken feeds nothing out."
+
+
+@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "compiler.run-backend")
+@pytest.mark.parametrize(("text", "count"), [(QUESTION, 1), (QUESTIONS_IN_A_LOOP, 3)], ids=["once", "in a loop"])
+def test_the_host_answers_while_a_program_runs(client: Client, text: str, count: int) -> None:
+    """What is fed out is there before the program ends: it waits for an answer, which depends on that."""
+    executable = client.compile(QUESTIONS + text)
+    got: list[int] = []
+    run = threading.Thread(target=lambda: got.extend(map(int, executable(np.int32(5)))), daemon=True)
+    run.start()
+    asked = []
+    try:
+        for _ in range(count):
+            asked.append(int(np.asarray(client.transfer_from_outfeed(timeout=SECONDS / 3))))
+            client.transfer_to_infeed(np.int32(2 * asked[-1] + 1))
+    except DeadlineExceededError:
+        for _ in range(count - len(asked)):  # so that the program ends
+            client.transfer_to_infeed(np.int32(0))
+        raise Failure(
+            "A program feeds in and out in the order of its tokens, but "
+            f"number {len(asked) + 1} isn't fed out while the program waits for the infeed behind it.",
+            promise="transfer-manager.outfeed",
+        ) from None
+    finally:
+        run.join(SECONDS)
+    assert asked == [5, 11, 23][:count], f"Each answer is the next question, but the questions were {asked}."
+    assert got == [2 * asked[-1] + 1], f"The last answer is the result, but it was {got}."
 
 
 @pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "executable.run")

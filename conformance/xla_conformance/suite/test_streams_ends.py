@@ -236,28 +236,64 @@ def test_close_waits_for_the_enqueued_work(executor: StreamExecutor, gate: Gate)
     executor.deallocate(memory)
 
 
-def _use_and_close(executor: StreamExecutor, count: int) -> None:
-    streams = [executor.create_stream() for _ in range(count)]
+def _unused(*streams: Stream) -> None:
+    """Leaves the streams as they are made."""
+
+
+def _used(*streams: Stream) -> None:
     gate = Gate()
     gate.hold(*streams)
     events = [_recorded(stream) for stream in streams]
     gate.open()
-    for stream, event in zip(streams, events, strict=True):
+    for event in events:
         event.synchronize()
-        stream.close()
+
+
+def _failed(*streams: Stream) -> None:
+    for stream in streams:
+        stream.host_callback(fail())
+
+
+def _seen_to_fail(*streams: Stream) -> None:
+    _failed(*streams)
+    for stream in streams:
+        stream.synchronize()
+
+
+def _recovered(*streams: Stream) -> None:
+    _seen_to_fail(*streams)
+    for stream in streams:
+        stream.recover()
+    _used(*streams)
+
+
+def _behind_a_failure(*streams: Stream) -> None:
+    """All streams wait for an event of the last one, which carries a failure."""
+    _failed(streams[-1])
+    event = _recorded(streams[-1])
+    for stream in streams:
+        stream.wait(event)
 
 
 @pytest.mark.promise("stream.close", "executor.create-stream", "event.destroy")
-@pytest.mark.parametrize("failed", [False, True], ids=["fine", "failed"])
-def test_close_frees_the_stream_s_resources(executor: StreamExecutor, failed: bool) -> None:
-    _use_and_close(executor, 4)  # what is made once for all streams
+@pytest.mark.parametrize(
+    "bring",
+    [_unused, _used, _failed, _seen_to_fail, _recovered, _behind_a_failure],
+    ids=lambda bring: bring.__name__.strip("_"),
+)
+def test_close_frees_the_stream_s_resources(executor: StreamExecutor, bring: Callable[..., None]) -> None:
+    """In whatever state the stream is when it is closed."""
+
+    def close(count: int) -> None:
+        streams = [executor.create_stream() for _ in range(count)]
+        bring(*streams)
+        for stream in streams:
+            stream.close()
+
+    close(4)  # what is made once for all streams
     counters = {"threads": thread_count, "open files": open_files}
     before = {what: count() for what, count in counters.items()}
-    if failed:
-        stream = executor.create_stream()
-        stream.host_callback(fail())
-        stream.close()
-    _use_and_close(executor, 40)
+    close(40)
     for what, count in counters.items():
         left = settles(count, before[what] + 8) - before[what]
         if left > 8:

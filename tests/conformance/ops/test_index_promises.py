@@ -25,7 +25,7 @@ def rows(case: OpCase) -> np.ndarray:
     instruction = main(case)
     mapped, vector = instruction.attribute(MAPS[case.opcode]), instruction.attribute("index_vector_dim")
     number = 1 if case.opcode is Opcode.GATHER else len(instruction.operands) // 2
-    values = case.arguments()[instruction.operand(number).parameter_number].astype(np.int64)
+    values = case.arguments()[instruction.operand(number).parameter_number]
     if vector == values.ndim:
         values = values[..., None]
     table = np.moveaxis(values, vector, -1).reshape(-1, len(mapped))
@@ -46,3 +46,16 @@ def test_sorted_and_unique_indices_are_so(cases: list[OpCase], opcode: Opcode) -
         assert not is_unique or len(set(found)) == len(found), case.name
     assert (True, False) in promised
     assert opcode is Opcode.GATHER or {(False, True), (True, True)} <= promised
+
+
+def test_sorted_indices_are_behind_each_dimension(cases: list[OpCase]) -> None:
+    """Also between others that are inside: a kernel may look at the first and the last one alone."""
+    behind = set()
+    for case in cases:
+        instruction = main(case)
+        if case.opcode is not Opcode.GATHER or not instruction.attribute("indices_are_sorted"):
+            continue
+        sizes = [instruction.operand(0).shape.dimensions[d] for d in sorted(instruction.attribute("start_index_map"))]
+        outside = rows(case)[1:-1] >= np.array(sizes)
+        behind |= {(len(sizes), column) for column in range(len(sizes)) if outside[:, column].any()}
+    assert {(2, 1), (3, 1), (3, 2)} <= behind

@@ -205,9 +205,12 @@ def _starts(
             picked = np.sort(picked)
         places = dict(zip(order, np.unravel_index(picked, cells), strict=True))
         rows = np.stack([places[d] * max(1, slices[d]) for d in mapped], -1)
-        if c.beyond:  # the last indices, each at a place of its own behind the operand
-            behind = count - count // 4
-            rows[behind:, mapped.index(order[0])] = operand[order[0]] + np.arange(count - behind)
+        if c.beyond:  # every fourth index is behind one dimension of the operand in turns, at a place of its own
+            for turn, behind in enumerate(range(3, count, 4)):
+                at = order[turn % len(order)]
+                rows[behind, mapped.index(at)] = operand[at] + turn
+            if is_sorted:
+                rows = rows[np.lexsort([rows[:, mapped.index(d)] for d in reversed(order)])]
         if rows.size == 0 or int(rows.max()) <= most:
             return rows, is_sorted, is_unique
     low = [-2] * len(mapped)

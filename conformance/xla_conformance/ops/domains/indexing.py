@@ -212,7 +212,13 @@ def _places(size: int, count: int, *, distinct: bool) -> Fill:
 
 
 def _in_order(places: Fill) -> Fill:
-    return lambda shape, random: np.sort(places(shape, random), axis=0)
+    """Makes the same places in ascending order: numbers, or vectors whose first number counts most."""
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        made = places(shape, random)
+        return made[np.lexsort(np.atleast_2d(made.T)[::-1])]
+
+    return fill
 
 
 _FORMS: dict[str, Any] = {
@@ -268,9 +274,12 @@ def _usual_gather(p: Program, c: Choice) -> HloInstruction:
     results = []
     for row, count in (((), c.size + 3), ((5,), c.size + 3), ((5,), 0)):
         operand = p.parameter((c.size, *row))
-        fill = _places(c.size, count, distinct=False)
+        places = _places(c.size, count, distinct=False)
+        is_sorted = (len(row) + c.size // 2) % 2 == 0
+        fill = _in_order(places) if is_sorted else places
         indices = _usual_indices(p, c.index, len(row) + 2 * c.size, count, fill)
         attributes: dict[str, Any] = {"offset_dims": (1,) if row else (), "collapsed_slice_dims": (0,)}
+        attributes["indices_are_sorted"] = is_sorted
         attributes |= {"start_index_map": (0,), "index_vector_dim": 1, "slice_sizes": (1, *row)}
         results.append(p.add(Opcode.GATHER, operand, indices, **attributes))
     return p.add(Opcode.TUPLE, *results)
@@ -308,24 +317,26 @@ def _window_places(sizes: Sequence[int], taken: Sequence[int], *, apart: bool) -
 def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
     """Windows whose dimensions all stay, at places that indices name in full. Passes bring scatters into this form."""
     results = []
-    for name, (rest, taken) in itertools.product(("replace", "add", "maximum"), _WINDOWS):
+    for number, (name, (rest, taken)) in enumerate(itertools.product(("replace", "add", "maximum"), _WINDOWS)):
         sizes, count = (c.size, *rest), c.size // 2 + 3
         name = name if name == "replace" else known_reducer(name, p.type)
         made = _replacing(p, [p.type]) if name == "replace" else reducer(p, name, p.type)
         fill = patterns if name == "replace" else fill_of(name, p.type, 1 + count)
         element = _index_type(c, distinct=name == "replace")
         places = _window_places(sizes, taken, apart=name == "replace")
+        is_sorted = (number // 2 + number + c.size // 2) % 2 == 0
         results.append(
             p.add(
                 Opcode.SCATTER,
                 p.parameter(sizes, fill=fill),
-                p.parameter((count, len(sizes)), element, places),
+                p.parameter((count, len(sizes)), element, _in_order(places) if is_sorted else places),
                 p.parameter((count, *taken), fill=fill),
                 to_apply=made,
                 update_window_dims=tuple(range(1, 1 + len(sizes))),
                 inserted_window_dims=(),
                 scatter_dims_to_operand_dims=tuple(range(len(sizes))),
                 index_vector_dim=1,
+                indices_are_sorted=is_sorted,
                 unique_indices=name == "replace",
             )
         )
@@ -336,17 +347,20 @@ def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
 def _gathered_windows(p: Program, c: Choice) -> HloInstruction:
     """The same for gathers, which move a window that is partly outside inside."""
     results = []
-    for rest, taken in (*_WINDOWS, ((7, 3), (2, 3, 1))):
+    for number, (rest, taken) in enumerate((*_WINDOWS, ((7, 3), (2, 3, 1)))):
         sizes, count = (c.size, *rest), c.size // 2 + 3
+        places = _window_places(sizes, taken, apart=False)
+        is_sorted = (number + c.size // 2) % 2 == 0
         results.append(
             p.add(
                 Opcode.GATHER,
                 p.parameter(sizes),
-                p.parameter((count, len(sizes)), c.index, _window_places(sizes, taken, apart=False)),
+                p.parameter((count, len(sizes)), c.index, _in_order(places) if is_sorted else places),
                 offset_dims=tuple(range(1, 1 + len(sizes))),
                 collapsed_slice_dims=(),
                 start_index_map=tuple(range(len(sizes))),
                 index_vector_dim=1,
+                indices_are_sorted=is_sorted,
                 slice_sizes=taken,
             )
         )

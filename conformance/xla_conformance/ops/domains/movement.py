@@ -112,11 +112,17 @@ def _square_transpose(p: Program, c: Choice) -> HloInstruction:
     empty=(),
     places=("minor", "major"),
     beside=(33, Group(31, 32)),
+    batch=("none", "before", "behind"),
 )
 def _tiled_transpose(p: Program, c: Choice) -> HloInstruction:
-    """Matrices that end before, at and behind the end of a tile in both dimensions."""
-    sizes = (c.size, c.beside) if c.place == "major" else (c.beside, c.size)
-    return p.add(Opcode.TRANSPOSE, p.parameter(sizes), dimensions=(1, 0))
+    """Matrices that end before, at and behind the end of a tile in both dimensions, alone and several together."""
+    m, n = (c.size, c.beside) if c.place == "major" else (c.beside, c.size)
+    sizes, turned = {
+        "none": ((m, n), (1, 0)),
+        "before": ((3, m, n), (0, 2, 1)),
+        "behind": ((m, n, 3), (1, 0, 2)),
+    }[c.batch]
+    return p.add(Opcode.TRANSPOSE, p.parameter(sizes), dimensions=turned)
 
 
 def permutation(role: str, rank: int) -> tuple[int, ...]:

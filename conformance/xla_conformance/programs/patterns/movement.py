@@ -176,6 +176,8 @@ FOLDS: Mapping[str, Row] = {
     "a sum of a product": lambda v, w: v.dot(w).fold("add", 0, 0),
     "a product of reshapes": lambda v, w: v.form(4, 4, 1).form(4, 4).dot(w.form(1, 4, 4).form(4, 4)),
     "products, added": lambda v, w: (v * w).fold("add", 0, 1),
+    "a maximum of a maximum from 9": lambda v: v.fold("maximum", 9, 1).fold("maximum", -9, 0),
+    "a minimum from -9 of a minimum": lambda v: v.fold("minimum", 9, 1).fold("minimum", -9, 0),
 }
 
 ORDERS: Mapping[str, Row] = {
