@@ -125,6 +125,7 @@ def compile_module(
     with profiler.span("LLVM", category="compile"):
         if kernels.count:
             features = kernels.emitter.module.features
+            # The emitter chooses the vectors of each thread; those that LLVM finds gain nothing.
             compiled = compile_ir(text, abi, level, what=module.name, vectorize=False, features=features)
             ptx = compiled.assembly()
     if kernels.count and (keep_artifacts or ModuleDump.active() is not None):

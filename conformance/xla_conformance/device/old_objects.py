@@ -19,7 +19,7 @@ class OldObjects:
         """Called by each test of a file, with the number of tests that have failed.
 
         What became garbage since the last file's first test is freed, too. Objects that were skipped are examined again
-        only after a failure, which takes a second: tests that pass leave caches, and no garbage with buffers.
+        only after a test failed, because that takes a second. Tests that pass leave no garbage that holds buffers.
         """
         if file not in self._files:
             self._files.add(file)

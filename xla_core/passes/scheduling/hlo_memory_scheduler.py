@@ -257,8 +257,9 @@ class _Memory:
         return order
 
     def least_peak(self) -> int:
-        """A bound: no order has a smaller peak. The operands and results of an instruction live while it runs, and the
-        computation's results at the end.
+        """A lower bound of the peaks of all orders.
+
+        The operands and results of an instruction live while it runs, and the computation's results at the end.
         """
         held = (self.defines[i] + self.inner.get(i, 0) + sum(self.sizes[b] for b in self.reads[i]) for i in self.reads)
         return max(sum(self.sizes[b] for b in self.live_out), *held)

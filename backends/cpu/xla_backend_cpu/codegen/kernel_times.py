@@ -22,9 +22,9 @@ _COMPARISON = 1.7  # of a sort, which compares and moves one element at a time
 _COMPARISON_FLOP = 0.3
 _FOURIER_FLOPS = 3.0  # of a lane of complex numbers: its two parts, and additions joined with multiplications
 _SCAN_STEP = 0.45  # of an element that topk compares with the smallest of those that it keeps
-_UNOPTIMIZED_STEP = 0.15  # an operation, load or store in code that LLVM doesn't optimize, if others run beside it
-_UNOPTIMIZED_CHAIN = 1.2  # one that waits for the one before it
 _HEAP_STEP = 4.2  # of a level of topk's heap, for an element that is kept
+_UNOPTIMIZED_STEP = 0.15  # of an operation, a load or a store that LLVM doesn't optimize, where others run beside it
+_UNOPTIMIZED_CHAIN = 1.2  # of one that waits for the one before it
 
 
 def memory_nanoseconds(size: float, processor: Processor) -> float:

@@ -25,8 +25,6 @@ _BIG_ENDIAN = re.compile(
 _SYMBOL = re.compile(r"@([-\w.$]+)")
 _NODE = re.compile(r"!(\d+)")
 _MOST_PARTS = 16
-_OPTIMIZED_SHARE, _PLAIN_SHARE = 2, 4
-"""Optimized and plain functions are worth a part of their own if they have the lines of a part divided by these."""
 
 
 def is_big_endian(triple: str) -> bool:
@@ -96,6 +94,8 @@ class IrPart:
 
 _USUAL, _OPTIMIZED = IrPart(""), IrPart("", optimized=True)
 _PLAIN = IrPart("", optimized=True, plain=True)
+_SMALLEST_SHARES = {_PLAIN: 0.25, _OPTIMIZED: 0.5}
+"""The share of a part's lines from which plain functions, or optimized ones, are worth a part of their own."""
 
 
 class IrFunction:
@@ -289,11 +289,11 @@ class IrModule:
             plain, shared = all(f.plain for f in functions), all(f.shared for f in functions)
             kind = IrPart("", plain or all(f.optimized for f in functions), shared, plain)
             kinds.setdefault(kind, []).append(group)
-        for kind, fewest in ((_PLAIN, lines // _PLAIN_SHARE), (_OPTIMIZED, lines // _OPTIMIZED_SHARE)):
-            others = next((k for k in (_OPTIMIZED, _USUAL) if k is not kind and k in kinds), None)
-            is_small = sum(sizes[name] for group in kinds.get(kind, ()) for name in group) < fewest
-            if kind in kinds and others is not None and is_small:
-                kinds[others] += kinds.pop(kind)
+        for kind, share in _SMALLEST_SHARES.items():
+            others = [k for k in (_OPTIMIZED, _USUAL) if k != kind and k in kinds]
+            size = sum(sizes[name] for group in kinds.get(kind, ()) for name in group)
+            if others and 0 < size < lines * share:
+                kinds[others[0]] += kinds.pop(kind)
         parts = []
         for kind, members in kinds.items():
             for part in members if kind.shared else _distribute(members, sizes, lines):

@@ -166,23 +166,21 @@ def test_a_split_module_keeps_together_what_shares_state() -> None:
     assert module.split(lines=1000) == [IrPart(module.to_text())]
 
 
-def test_optimized_functions_are_apart_if_they_are_many_lines() -> None:
+@pytest.mark.parametrize(("kind", "lines"), [("optimized", 20), ("plain", 40)])
+def test_optimized_and_plain_functions_are_apart_if_they_are_many_lines(kind: str, lines: int) -> None:
     module = split_module()
     for name in ("hidden", "entry", "other", "two"):
-        module.functions[name].optimized = True
-    defined = {part.optimized: set(re.findall(r"define .*@(\w+)\(", part.text)) for part in module.split(lines=20)}
+        setattr(module.functions[name], kind, True)
+    parts = module.split(lines=lines)
+    defined = {getattr(part, kind): set(re.findall(r"define .*@(\w+)\(", part.text)) for part in parts}
     assert defined == {False: {"one"}, True: {"two", "entry", "hidden", "other"}}
-    assert [part.optimized for part in module.split(lines=1000)] == [False]
+    assert [getattr(part, kind) for part in module.split(lines=1000)] == [False]
 
 
-def test_functions_that_llvm_does_not_optimize_are_apart_if_they_are_many_lines() -> None:
+def test_a_small_module_of_plain_functions_has_no_passes() -> None:
     module = split_module()
-    for name in ("hidden", "entry", "other", "two"):
-        module.functions[name].plain = True
-    apart = {part.plain: set(re.findall(r"define .*@(\w+)\(", part.text)) for part in module.split(lines=40)}
-    assert apart == {False: {"one"}, True: {"two", "entry", "hidden", "other"}}
-    assert [part.plain for part in module.split(lines=1000)] == [False]
-    module.functions["one"].plain = True
+    for function in module.functions.values():
+        function.plain = True
     assert [(part.plain, part.optimized) for part in module.split(lines=1000)] == [(True, True)]
 
 
