@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xla_core.hlo.ir.fused import fused_parameters, fused_root, fused_roots
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import OutputToOperandAlias
 from xla_core.hlo.table.op_table import Trait
@@ -64,14 +65,12 @@ def _same_places(a: Shape, b: Shape) -> bool:
 
 
 def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
-    computation = fusion.attribute("calls")
-    root = computation.root
-    if fusion.shape.is_tuple and root.opcode != Opcode.TUPLE:
+    if fusion.shape.is_tuple and fused_root(fusion).opcode != Opcode.TUPLE:
         return False
-    results = list(root.operands) if root.opcode == Opcode.TUPLE else [root]
+    results = fused_roots(fusion)
     result = results[leaf]
     shared = fusion.operands[operand]
-    targets = {p for p, o in zip(computation.parameters, fusion.operands, strict=True) if o is shared}
+    targets = {p for p, o in zip(fused_parameters(fusion), fusion.operands, strict=True) if o is shared}
     places = result.op.in_place_operands(len(result.operands))
     others = [r for r in results if r is not result]
     if places and (not others or result.opcode == Opcode.SCATTER):

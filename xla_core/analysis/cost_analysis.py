@@ -12,6 +12,7 @@ import dataclasses
 
 from xla_core.analysis.while_loop import known_trip_count
 from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.fused import fused_parameters, fused_root
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
@@ -126,11 +127,10 @@ def _fusion_bytes(fusion: HloInstruction) -> int:
     """Returns the bytes that a fusion accesses: only the slices of an operand that is sliced, and of an in-place root
     only the update.
     """
-    computation = fusion.attribute("calls")
-    root = computation.root
+    root = fused_root(fusion)
     in_place = root.opcode == Opcode.DYNAMIC_UPDATE_SLICE
     total = 2 * root.operand(1).shape.byte_size if in_place else fusion.shape.byte_size
-    for parameter in computation.parameters:
+    for parameter in fused_parameters(fusion):
         users = parameter.users
         if in_place and root.operand(0) is parameter and len(users) == 1:
             continue

@@ -9,6 +9,7 @@ from xla_core.analysis.control_flow import control_flow_callees, reachable_seque
 from xla_core.analysis.host_costs import PlacementCosts, format_seconds, trips
 from xla_core.errors import SourceLocation
 from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.fused import fused_roots
 from xla_core.hlo.ir.host_compute import is_host_compute
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
@@ -111,7 +112,7 @@ class _Placing:
     def _part(self, part: HloInstruction, runs: float) -> Iterator[InstructionPlacement]:
         """The instructions of a part. An operand crosses where it is first read, and a result where it is made."""
         outer: HloComputation = part.attribute("calls")
-        results = set(outer.root.operands) if outer.root.opcode == Opcode.TUPLE else {outer.root}
+        results = set(fused_roots(part))
         inside = [
             i
             for c in reachable([outer], lambda c: [d for i in c.instructions for d in control_flow_callees(i)])

@@ -32,6 +32,7 @@ from xla_core.hlo.ir.builder import comparator, scalar_computation
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.entry import flatten_entry
 from xla_core.hlo.ir.extractor import extract_computation, extract_module, tuple_of
+from xla_core.hlo.ir.fused import fused_instructions, fused_parameters, fused_roots
 from xla_core.hlo.ir.graph import to_dot
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule, InputOutputAlias
@@ -120,6 +121,9 @@ __all__ = [
     "find_custom_call",
     "flatten_entry",
     "flatten_value",
+    "fused_instructions",
+    "fused_parameters",
+    "fused_roots",
     "is_custom_call_registered",
     "lookup",
     "parse_backend_config",

@@ -14,7 +14,7 @@ from xla_core.codegen.llvm.scalars.complex_ops import COMPLEX_OPS
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
 from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
 from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS
-from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.fused import fused_instructions, fused_roots
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import OPS, AttributeKind
 from xla_core.hlo.table.opcode import Opcode
@@ -57,11 +57,10 @@ def _applies_straight_code(instruction: HloInstruction) -> str | None:
 
 def _is_one_kernel(fusion: HloInstruction) -> str | None:
     """Why no kernel computes a fusion of the given program. Legalization then computes its instructions one by one."""
-    inside: HloComputation = fusion.attribute("calls")
-    for member in inside.instructions:
+    for member in fused_instructions(fusion):
         if member.opcode in _FORMS_ALONE and not member.is_root and not _accumulates(member):
             return f"{member.name} is not its result, and only a kernel's result can be a {member.opcode}"
-    for part in inside.root.operands if inside.root.opcode == Opcode.TUPLE else ():
+    for part in fused_roots(fusion):
         if len({leaf.dimensions for leaf in part.shape.leaves()}) > 1:
             return f"the results of {part.name} have different dimensions"
     return None

@@ -14,6 +14,7 @@ from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.ir.fused import fused_parameters
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
@@ -183,11 +184,8 @@ def _bindings(
 ) -> Mapping[HloInstruction, IrArray | list[IrArray]]:
     """Returns the arrays of the parameters of a fusion, or of the operands of a single instruction."""
     bindings: dict[HloInstruction, IrArray | list[IrArray]] = {}
-    targets = (
-        instruction.attribute("calls").parameters if instruction.opcode == Opcode.FUSION else list(instruction.operands)
-    )
     first = 0
-    for target, operand in zip(targets, instruction.operands, strict=True):
+    for target, operand in zip(fused_parameters(instruction), instruction.operands, strict=True):
         count = len(operand.shape.array_leaves())
         arrays = list(operands[first : first + count])
         first += count

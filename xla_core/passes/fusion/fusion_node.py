@@ -18,14 +18,6 @@ from xla_core.passes.inlining import copy_into
 from xla_core.traversal import post_order
 
 
-def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
-    """Returns the instructions that compute the results of a fusion. Any other instruction is its own root."""
-    if instruction.opcode != Opcode.FUSION:
-        return [instruction]
-    root = instruction.attribute("calls").root
-    return list(root.operands) if root.opcode == Opcode.TUPLE else [root]
-
-
 def fusion_kind(roots: Iterable[HloInstruction]) -> str:
     """Returns the kind of a fusion with these roots."""
     return "kInput" if any(root.opcode == Opcode.REDUCE for root in roots) else "kLoop"

@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 from xla_core.analysis.indexing import FusionAccesses, Index, IndexExpr, ReducedRows, RowParts, memory_index
 from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.fused import fused_instructions, fused_parameters, fused_roots
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
-from xla_core.passes.fusion.fusion_node import fused_roots
 from xla_core.passes.fusion.index_space import is_elementwise_use
 from xla_core.traversal import reachable
 
@@ -28,8 +28,7 @@ def fits_rows(rows: ReducedRows, members: Members, parts: RowParts | None = None
         others = roots if parts is None else [root for root in roots if not parts.is_column(root)]
         if any(root.opcode in alone or not rows.fits(next(root.shape.leaves())) for root in others):
             return False
-        inside = member.attribute("calls").instructions if member.opcode == Opcode.FUSION else roots
-        if parts is not None and any(parts.is_column(i) and i not in roots for i in inside):
+        if parts is not None and any(parts.is_column(i) and i not in roots for i in fused_instructions(member)):
             return False
     return True
 
@@ -50,8 +49,7 @@ def reads_its_row(producer: Members, consumer: Members, rows: ReducedRows, parts
             continue
         if parts is not None and any(parts.is_column(r) for o in read.values() for r in fused_roots(viewed(o))):
             return False  # a part is complete after its last row only
-        is_fusion = reader.opcode == Opcode.FUSION
-        bound = reader.attribute("calls").parameters if is_fusion else list(reader.operands)
+        bound = fused_parameters(reader)
         accesses = FusionAccesses(bound, lambda space, count: [place])
         for root in fused_roots(reader):
             if parts is not None and parts.is_column(root):
@@ -76,7 +74,7 @@ def reads_in_step(producer: Members, consumer: Members) -> bool:
                 if reader.opcode != Opcode.FUSION:
                     if not is_elementwise_use(reader, operand):
                         return False
-                elif not _only_elementwise(reader.attribute("calls").parameters[number]):
+                elif not _only_elementwise(fused_parameters(reader)[number]):
                     return False
     return True
 

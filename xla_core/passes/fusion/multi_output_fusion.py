@@ -20,11 +20,12 @@ from xla_core.analysis.indexing import (
     scanned_rows,
 )
 from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.fused import fused_instructions, fused_roots
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
-from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
+from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.fusion.kernel_reads import fits_rows, is_view, reads_in_step, reads_its_row, viewed, with_views
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
@@ -200,8 +201,7 @@ class _Joiner:
     def _size(self, node: _Node) -> int:
         if node.size is None:
             (member,) = node.members
-            inner = member.attribute("calls").instructions if member.opcode == Opcode.FUSION else [member]
-            node.size = sum(map(self._policy.code_size, inner))
+            node.size = sum(map(self._policy.code_size, fused_instructions(member)))
         return node.size
 
     def _clear_way(self, first: _Node, second: _Node) -> bool:
@@ -254,8 +254,7 @@ def _operands(*nodes: _Node) -> set[HloInstruction]:
 def _accumulating(*nodes: _Node) -> Iterator[HloInstruction]:
     """Yields the instructions of kernels that accumulate."""
     for member in (member for node in nodes for member in node.members):
-        inside = member.attribute("calls").instructions if member.opcode == Opcode.FUSION else [member]
-        yield from (i for i in inside if accumulates(i))
+        yield from filter(accumulates, fused_instructions(member))
 
 
 def _roots_and_members(members: list[HloInstruction]) -> tuple[list[HloInstruction], list[HloInstruction]]:

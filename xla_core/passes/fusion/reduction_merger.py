@@ -11,11 +11,12 @@ from xla_core.analysis.indexing import reduced_rows
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.combiner import combiner
 from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.fused import fused_parameters, fused_roots
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
-from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
+from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.target import FusionCosts, ParallelModel
 
@@ -132,7 +133,7 @@ def _kernel_of(result: HloInstruction) -> HloInstruction:
 def _only_reductions(kernel: HloInstruction) -> list[_Sum]:
     """Returns the results of a kernel that reduces one dimension of each operand, from a constant, and nothing else."""
     found: list[_Sum] = []
-    inputs = list(kernel.attribute("calls").parameters if kernel.opcode == Opcode.FUSION else kernel.operands)
+    inputs = fused_parameters(kernel)
     outside = _results(kernel)
     for number, reduction in enumerate(fused_roots(kernel)):
         results = [r for r in outside if not kernel.shape.is_tuple or r.tuple_index == number]

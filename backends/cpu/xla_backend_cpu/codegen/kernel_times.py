@@ -7,11 +7,10 @@ with vectors of 32 and 64 bytes; an estimate is seldom off by more than a factor
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.processor import Processor
 from xla_core.analysis import Cost
-from xla_core.hlo import HloInstruction, Opcode, Trait
+from xla_core.hlo import HloInstruction, Opcode, Trait, fused_instructions
 
 _BYTES = 15.0  # that one nanosecond reads and writes
 _BYTES_IN_LAST_CACHE = 30.0
@@ -43,14 +42,9 @@ def kernel_nanoseconds(instruction: HloInstruction, cost: Cost, processor: Proce
 def unoptimized_nanoseconds(instruction: HloInstruction, cost: Cost, written: int, processor: Processor) -> float:
     """Estimates the time of an instruction's kernel whose code LLVM doesn't optimize; it writes `written` elements."""
     steps = cost.operations + max(cost.bytes_accessed / _widest(instruction), 2.0 * written)
-    in_chains = not all(map(is_simple, members(instruction)))
+    in_chains = not all(map(is_simple, fused_instructions(instruction)))
     least = steps * (_UNOPTIMIZED_CHAIN if in_chains else _UNOPTIMIZED_STEP)
     return max(least, kernel_nanoseconds(instruction, cost, processor))
-
-
-def members(instruction: HloInstruction) -> Sequence[HloInstruction]:
-    """Returns the instructions that a kernel computes."""
-    return instruction.attribute("calls").instructions if instruction.opcode == Opcode.FUSION else [instruction]
 
 
 def is_simple(instruction: HloInstruction) -> bool:

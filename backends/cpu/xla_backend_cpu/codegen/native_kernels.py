@@ -13,7 +13,6 @@ from xla_backend_cpu.codegen.dot import Product, dot_kernel
 from xla_backend_cpu.codegen.kernel_times import (
     is_simple,
     kernel_nanoseconds,
-    members,
     memory_nanoseconds,
     unoptimized_nanoseconds,
 )
@@ -29,7 +28,16 @@ from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, KernelResources, LoopAbi
-from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
+from xla_core.hlo import (
+    ElementType,
+    HloInstruction,
+    HloModule,
+    Opcode,
+    StructuralKeys,
+    Trait,
+    fused_instructions,
+    fused_roots,
+)
 
 _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matrix
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
@@ -248,7 +256,7 @@ class NativeKernels:
 
 def is_small(instruction: HloInstruction, in_place: InPlace) -> bool:
     """Whether a kernel computes few elements by little code, so that calling it takes longer than its work."""
-    parts = members(instruction)
+    parts = fused_instructions(instruction)
     code = sum(_CODE_OF_FUNCTION if Trait.TRANSCENDENTAL in i.op.traits else 1 for i in parts)
     few = _written_elements(instruction, in_place) <= _FEW_ELEMENTS
     return few and code <= _LITTLE_CODE and all(map(is_simple, parts))
@@ -259,10 +267,8 @@ def _written_elements(instruction: HloInstruction, in_place: InPlace) -> int:
 
     An update in place writes the elements of the update; another one also copies those around it.
     """
-    root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
-    roots = root.operands if root.opcode == Opcode.TUPLE else [root]
     written = [
         r.operand(1) if r.opcode == Opcode.DYNAMIC_UPDATE_SLICE and number in in_place(instruction) else r
-        for number, r in enumerate(roots)
+        for number, r in enumerate(fused_roots(instruction))
     ]
     return sum(leaf.num_elements for value in written for leaf in value.shape.array_leaves())

@@ -7,12 +7,13 @@ import pytest
 
 from xla_core.analysis.indexing import reduced_rows
 from xla_core.hlo.evaluator import evaluate
+from xla_core.hlo.ir.fused import fused_roots
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes import create_pass
-from xla_core.passes.fusion import FusionPolicy, fused_roots
+from xla_core.passes.fusion import FusionPolicy
 from xla_core.target import ParallelModel
 
 MODEL = ParallelModel(threads=64, lanes=4, units=32, registers=8, split_reduction_elements=256)

@@ -14,7 +14,7 @@ from xla_core.codegen.llvm.ir.resources import KernelResources
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
-from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.fused import fused_instructions, fused_parameters, fused_root, fused_roots
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 
@@ -109,7 +109,7 @@ class KernelBody:
     ) -> None:
         self.abi = abi
         self.instruction = instruction
-        self.root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
+        self.root = fused_root(instruction)
         self.aliasing = frozenset(aliasing)
         self.choice = KernelChoice.of(instruction)
         self.parallel = self.choice.applied(abi.parallel, instruction)
@@ -118,17 +118,14 @@ class KernelBody:
         self.scratch: Value | None = None
 
     @functools.cached_property
-    def roots(self) -> list[HloInstruction]:
+    def roots(self) -> Sequence[HloInstruction]:
         """The root, or a multi-output root's parts."""
-        return list(self.root.operands) if self.root.opcode == Opcode.TUPLE else [self.root]
+        return fused_roots(self.instruction)
 
     @functools.cached_property
     def members(self) -> Sequence[HloInstruction]:
         """The instructions that the kernel computes, operands first."""
-        if self.instruction.opcode != Opcode.FUSION:
-            return [self.instruction]
-        called: HloComputation = self.instruction.attribute("calls")
-        return called.post_order()
+        return fused_instructions(self.instruction)
 
     @property
     def size(self) -> int:
@@ -138,8 +135,7 @@ class KernelBody:
     @property
     def bound(self) -> Sequence[HloInstruction]:
         """The instructions whose values are in memory: parameters of the fusion, or operands."""
-        inside = self.instruction.opcode == Opcode.FUSION
-        return self.instruction.attribute("calls").parameters if inside else self.instruction.operands
+        return fused_parameters(self.instruction)
 
     @functools.cached_property
     def inner_reductions(self) -> Sequence[HloInstruction]:

@@ -7,12 +7,9 @@ instructions are called.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xla_core.codegen.llvm.ir.builder import IrBuilder
-from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.fused import fused_instructions
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.table.opcode import Opcode
 
 
 def add_debug_locations(b: IrBuilder, fusion: HloInstruction) -> None:
@@ -31,7 +28,7 @@ def add_debug_locations(b: IrBuilder, fusion: HloInstruction) -> None:
     what = f'name: "{b.function.name}", file: {file}, type: {nothing}, unit: {module.debug_unit}'
     scope = module.metadata(f"!DISubprogram({what}, spFlags: DISPFlagDefinition)", distinct=True)
     b.function.subprogram = scope
-    members = _members(fusion)
+    members = fused_instructions(fusion)
     b.locations = {
         instruction: f", !dbg {module.metadata(f'!DILocation(line: {line}, scope: {scope})')}"
         for line, instruction in enumerate(members, 1)
@@ -43,13 +40,8 @@ def instruction_at_line(fusion: HloInstruction, line: int) -> HloInstruction:
     """Returns the instruction that a line of a kernel's debug locations names. Without such a line, or if the kernel
     is not that of a fusion, it is the kernel's own instruction.
     """
-    members = _members(fusion) if fusion.opcode == Opcode.FUSION else []
+    members = fused_instructions(fusion)
     return members[line - 1] if 0 < line <= len(members) else fusion
-
-
-def _members(fusion: HloInstruction) -> Sequence[HloInstruction]:
-    called: HloComputation = fusion.attribute("calls")
-    return called.post_order()
 
 
 def _quoted(name: str) -> str:
