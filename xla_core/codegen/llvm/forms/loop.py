@@ -19,10 +19,11 @@ from xla_core.codegen.llvm.forms.sections import Section, planned, sections
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
-from xla_core.codegen.llvm.loops.partition import Partition, PartitionedLoops
+from xla_core.codegen.llvm.loops.partitioned_loops import PartitionedLoops
 from xla_core.codegen.llvm.loops.transposition import Tile, load_element
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
+from xla_core.codegen.partition import Partition
 
 _MOST_SEGMENTS = 16  # of the loops of a kernel
 _SEGMENTS_SIZE = 256  # HLO instructions in the bodies of all segments, at most
@@ -83,7 +84,9 @@ def _partition(body: KernelBody, plan: LoopPlan, variables: Sequence[Variable], 
     A reduction in the outer loops only is computed once in each of their iterations, and by each unit.
     """
     extents = [v.extent for v in variables]
-    freely = Partition(extents, body.parallel, across=across)
+    if len(extents) == 1:
+        return Partition.into_elements(extents[0], body.parallel)
+    freely = Partition.into_tiles(extents, across) if across >= 0 else Partition.into_rows(extents, body.parallel)
     most = math.prod(extents) / _REPEATED
     levels = []
     for member, index in ((i, at) for i in body.inner_reductions for at in plan.indices(i)):
@@ -93,7 +96,7 @@ def _partition(body: KernelBody, plan: LoopPlan, variables: Sequence[Variable], 
         again = (freely.count - math.prod(extents[:level])) * (source // max(result, 1))
         if 0 < level < len(variables) and again > most:
             levels.append(level)
-    return Partition(extents, body.parallel, divided=min(levels)) if levels else freely
+    return Partition.into_rows(extents, body.parallel, min(levels)) if levels else freely
 
 
 def _emit(body: KernelBody, plan: _LoopKernelPlan, frame: KernelFrame, context: EmissionContext) -> None:

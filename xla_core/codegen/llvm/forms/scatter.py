@@ -19,9 +19,10 @@ from xla_core.codegen.llvm.forms.scatter_code import ScatterCode, copied_operand
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
-from xla_core.codegen.llvm.loops.partition import Partition, PartitionedLoops
+from xla_core.codegen.llvm.loops.partitioned_loops import PartitionedLoops
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan, Section
+from xla_core.codegen.partition import Partition
 from xla_core.hlo.table.opcode import Opcode
 
 _BATCH = "scatter updates"
@@ -61,9 +62,8 @@ def _plan(body: KernelBody) -> _ScatterPlan:
     section = Section("scatter window", (math.prod(windows.window),), functools.partial(_visit, windows))
     plan = LoopPlan([section], body.bound)
     variables = plan.variables(section)
-    partition = Partition([v.extent for v in variables], body.parallel, tile=_CHUNK if divides else 1 << 40)
-    if not divides:
-        partition.prefix, partition.chunks, partition.chunk, partition.count = 0, 1, variables[-1].extent, 1
+    extents = [v.extent for v in variables]
+    partition = Partition.into_chunks(extents, body.parallel, _CHUNK) if divides else Partition.whole(extents)
     return _ScatterPlan(partition.count, loops=plan.loops, windows=windows, variables=variables, partition=partition)
 
 

@@ -33,9 +33,10 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
-from xla_core.codegen.llvm.loops.partition import Partition, PartitionedLoops
+from xla_core.codegen.llvm.loops.partitioned_loops import PartitionedLoops
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan, Section
+from xla_core.codegen.partition import Partition
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
@@ -138,7 +139,7 @@ def _plan(body: KernelBody) -> _TilePlan:
     if plan.variables(section)[-1].extent < _LEAST:  # an operand has few elements; its index takes a division instead
         plan = LoopPlan([section], body.bound, splits_sections=False)
     variables = plan.variables(section)
-    partition = Partition([v.extent for v in variables], body.parallel, tile=_TILE)
+    partition = Partition.into_chunks([v.extent for v in variables], body.parallel, _TILE)
     stages = _stages(body, plan, delinearized(joined(variables), dims))
     return _TilePlan(partition.count, loops=plan.loops, partition=partition, variables=variables, stages=stages)
 

@@ -15,8 +15,8 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
+from xla_core.codegen.partition import TILE_SIDE
 
-SIZE = 32  # elements along each side of a tile
 _SIDE = 8  # elements along each side of a square that is transposed in registers
 
 
@@ -58,7 +58,7 @@ def load_element(
     b = context.builder
     row = b.sub(indices.value(IndexExpr.of(tile.outer)), tile.begin[0])
     column = b.sub(indices.value(IndexExpr.of(tile.inner)), tile.begin[1])
-    return staged.load(b, b.add(b.mul(row, b.int_(SIZE)), column))
+    return staged.load(b, b.add(b.mul(row, b.int_(TILE_SIDE)), column))
 
 
 _SCALAR = '!{!"llvm.loop.vectorize.enable", i1 false}'
@@ -73,7 +73,7 @@ def _stage(context: EmissionContext, tile: Tile, array: IrArray, start: Value, s
     b = context.builder
     element_type = array.shape.element_type
     bits = f"i{8 * element_type.byte_width}"
-    memory = b.alloca(bits, SIZE * SIZE, align=64, address_space=context.abi.stack_address_space)
+    memory = b.alloca(bits, TILE_SIDE * TILE_SIDE, align=64, address_space=context.abi.stack_address_space)
     base = b.add(b.add(start, tile.begin[0]), b.mul(tile.begin[1], b.int_(stride)))
     first = b.gep(bits, array.pointer, base)
     rows, columns = (b.sub(end, begin) for end, begin in zip(tile.end, tile.begin, strict=True))
@@ -89,7 +89,7 @@ def _stage(context: EmissionContext, tile: Tile, array: IrArray, start: Value, s
                 place = b.add(b.mul(b.add(column, b.int_(k)), b.int_(stride)), row)
                 lines.append(b.load(vector, b.gep(bits, first, place), align=width, metadata=array.load_metadata))
             for k, line in enumerate(_transpose(b, lines)):
-                place = b.add(b.mul(b.add(row, b.int_(k)), b.int_(SIZE)), column)
+                place = b.add(b.mul(b.add(row, b.int_(k)), b.int_(TILE_SIDE)), column)
                 b.store(line, b.gep(bits, memory, place), align=width)
 
         context.each(zero, whole_rows, one, step=side, name="square")
@@ -101,7 +101,7 @@ def _stage(context: EmissionContext, tile: Tile, array: IrArray, start: Value, s
             def one(row: Value) -> None:
                 source = b.gep(bits, first, b.add(b.mul(column, b.int_(stride)), row))
                 value = b.load(bits, source, align=width, metadata=array.load_metadata)
-                b.store(value, b.gep(bits, memory, b.add(b.mul(row, b.int_(SIZE)), column)), align=width)
+                b.store(value, b.gep(bits, memory, b.add(b.mul(row, b.int_(TILE_SIDE)), column)), align=width)
 
             context.each(first_row, end_row, one, name="edge", metadata=[_SCALAR])
 
@@ -109,7 +109,7 @@ def _stage(context: EmissionContext, tile: Tile, array: IrArray, start: Value, s
 
     rest_of(zero, rows, whole_columns, columns)
     rest_of(whole_rows, rows, zero, whole_columns)
-    return IrArray(Value(memory.type, memory.name), array.shape.with_dimensions((SIZE, SIZE)))
+    return IrArray(Value(memory.type, memory.name), array.shape.with_dimensions((TILE_SIDE, TILE_SIDE)))
 
 
 def _transpose(b: IrBuilder, lines: list[Value]) -> list[Value]:

@@ -1,7 +1,7 @@
-"""Partition: divides a kernel's loops into units of work. PartitionedLoops emits the loops over a range of units.
+"""PartitionedLoops: emits the loops over a range of the units into which a `Partition` divides a kernel's loops.
 
-The outermost loops are flattened into the number of the unit. The others run inside a unit: as they are, in segments
-within which it is known whether an index is inside a range, or two of them in square tiles.
+Loops inside a unit are emitted as they are, in segments within which it is known whether an index is inside a range, or
+two of them in square tiles.
 """
 
 from __future__ import annotations
@@ -16,76 +16,9 @@ from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.loops.index_values import IndexValues
-from xla_core.codegen.llvm.loops.transposition import SIZE, Tile
+from xla_core.codegen.llvm.loops.transposition import Tile
+from xla_core.codegen.partition import TILE_SIDE, Partition
 from xla_core.sizes import ceil_div
-from xla_core.target import ParallelModel
-
-_LEAST_CHUNK = 256  # iterations of a loop over a tile; shorter pieces of rows come slowly from memory
-_VECTORS = 4  # grains of a loop without a rest that LLVM computes at once, at most
-
-
-class Partition:
-    """The division of the loops over a space into `count` units.
-
-    The first `prefix` loops are flattened into the number of the unit. Where that makes few units, the last loop is
-    divided into `chunks` of `chunk` iterations each.
-    """
-
-    def __init__(
-        self,
-        extents: Sequence[int],
-        parallel: ParallelModel,
-        *,
-        tile: int = 0,
-        across: int = -1,
-        divided: int | None = None,
-    ) -> None:
-        """Divides the loops.
-
-        Args:
-            extents: the sizes of the loops, outermost first.
-            parallel: how many units the target wants, and how large.
-            tile: the most iterations of a chunk; 0 sets no limit. With a limit, a single loop is divided too.
-            across: the loop that runs in square tiles with the last one, or -1. Each tile is then a unit.
-            divided: how many of the outer loops may be divided, because a costly value is computed once in each of
-                their iterations; by default all.
-        """
-        self.across = across
-        self.extents = list(extents)
-        self.chunks = 1
-        self.chunk = self.extents[-1]
-        if len(self.extents) == 1 and not tile:
-            self.prefix = len(self.extents)
-            self.count = math.prod(self.extents)
-            self.grain = parallel.grain_elements * (
-                1 if self.count % (_VECTORS * parallel.grain_elements) else _VECTORS
-            )
-            return
-        if across >= 0:
-            self.prefix = len(self.extents)
-            others = math.prod(n for p, n in enumerate(self.extents[:-1]) if p != across)
-            self.count = others * ceil_div(self.extents[across], SIZE) * ceil_div(self.extents[-1], SIZE)
-            self.grain = 1
-            return
-        outer = self.extents[:-1][:divided]
-        whole_rows = divided is not None
-        sizes = [math.prod(outer[:taken]) for taken in range(len(outer) + 1)]
-        self.prefix = (
-            len(outer) if tile else next((n for n, size in enumerate(sizes) if size >= parallel.units), len(outer))
-        )
-        rows, inner, least = sizes[self.prefix], self.extents[-1], _LEAST_CHUNK if tile else parallel.row_elements
-        wanted = min(ceil_div(parallel.units, rows), inner // least) if rows < parallel.units and not whole_rows else 1
-        wanted = max(wanted, ceil_div(inner, tile)) if tile else wanted
-        if wanted > 1:
-            self.chunk = ceil_div(ceil_div(inner, wanted), 64) * 64
-            self.chunks = ceil_div(inner, self.chunk)
-        self.count = rows * self.chunks
-        self.grain = max(1, parallel.grain_elements * self.count // max(math.prod(self.extents), 1))
-
-    @property
-    def is_position(self) -> bool:
-        """Whether the number of a unit is the index of the first loop."""
-        return self.prefix == 1 and self.chunks == 1 and self.across < 0
 
 
 class PartitionedLoops:
@@ -208,14 +141,14 @@ class PartitionedLoops:
         """Emits the loops over one square tile of two of the loops."""
         context, indices, b = self._context, self._indices, self._context.builder
         across, last = self._partition.across, len(self._variables) - 1
-        sides = [ceil_div(self._variables[p].extent, SIZE) for p in (across, last)]
+        sides = [ceil_div(self._variables[p].extent, TILE_SIDE) for p in (across, last)]
         unit = indices.new("unit", self._partition.count, number)
         rest, blocks = floor_div(unit, math.prod(sides)), delinearized(modulo(unit, math.prod(sides)), sides)
         others = [p for p in range(last) if p != across]
         places = dict(zip(others, self._bind(rest, others), strict=True))
-        begins = [indices.value(block * SIZE) for block in blocks]
+        begins = [indices.value(block * TILE_SIDE) for block in blocks]
         ends = [
-            b.intrinsic("umin", b.add(first, b.int_(SIZE), "nuw nsw"), b.int_(self._variables[p].extent))
+            b.intrinsic("umin", b.add(first, b.int_(TILE_SIDE), "nuw nsw"), b.int_(self._variables[p].extent))
             for first, p in zip(begins, (across, last), strict=True)
         ]
         outer, inner = self._variables[across], self._variables[last]
@@ -225,7 +158,7 @@ class PartitionedLoops:
             loop, _ = context.open_loop(first, limit, name="tile")
             opened.append(loop)
             if position == last:
-                loop.metadata.extend(minor_loop_metadata(SIZE))
+                loop.metadata.extend(minor_loop_metadata(TILE_SIDE))
             places[position] = indices.bind(self._variables[position], loop.index)
         body(self._position([places[p] for p in range(last + 1)]), tile)
         for loop in reversed(opened):
