@@ -48,13 +48,6 @@ _FUSION_ON_GRIDS = FusionPreferences(costs=FusionCosts(byte=8.0, kernel=1e7, tra
 class AssemblyExecutable(Executable):
     """A program whose artifacts are the code of its kernels."""
 
-    def __init__(self, module: HloModule, artifacts: Mapping[str, str]) -> None:
-        super().__init__(module)
-        self._artifacts = artifacts
-
-    def artifacts(self) -> Mapping[str, str | bytes]:
-        return {**super().artifacts(), **self._artifacts}
-
     def execute_async_on_stream(self, run_options: RunOptions, arguments: Sequence[DeviceMemory]) -> NoReturn:
         raise UnimplementedError(f"{self.module.name} is compiled to assembly; there is no device to run it")
 
@@ -101,7 +94,7 @@ class AssemblyCompiler(Compiler):
         text = emitter.module.to_text()
         compiled = compile_ir(text, self.abi, what=module.name)
         artifacts = {"plan": "".join(plans), "llvm": compiled.ir(), "asm": compiled.assembly()}
-        return AssemblyExecutable(module, artifacts)
+        return AssemblyExecutable(module, artifacts=artifacts)
 
 
 def main(arguments: Sequence[str]) -> int:

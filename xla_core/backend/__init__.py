@@ -10,7 +10,7 @@ from xla_core.backend.communicator import Communicator
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
-from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
+from xla_core.backend.executable import Artifacts, CompilationReport, Executable, ExecutableMemoryStats
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, Availability, BackendSpec, Requirement, hookimpl, hookspec
 from xla_core.backend.literal_queue import LiteralQueue
 from xla_core.backend.native_entry import NativeEntry
@@ -28,6 +28,7 @@ __all__ = [
     "ENTRY_POINT_GROUP",
     "AheadOfTimeOptions",
     "Allocator",
+    "Artifacts",
     "Availability",
     "BackendInfo",
     "BackendOptions",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xla_core.backend.device_memory import DeviceMemory
@@ -18,6 +18,10 @@ from xla_core.hlo.values.shape import Shape
 if TYPE_CHECKING:
     from xla_core.analysis import InstructionPlacement
     from xla_core.target import TargetConfig  # loading a device needs no compiler's data
+
+
+Artifacts = Mapping[str, str | bytes | Callable[[], str | bytes]]
+"""Intermediate results of a compilation by name. A function makes one each time it is asked for."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -71,6 +75,8 @@ class Executable(Handle, abc.ABC):
     Args:
         module: the optimized module from which it was made. Its entry is flat: parameters are arrays, and the root is
             an array or a tuple of arrays. Tokens of the program are neither passed nor returned.
+        report: statistics of the compilation.
+        artifacts: what `artifacts` returns besides "hlo".
 
     Attributes:
         target_config: the target that it was compiled for. The core sets it when it has compiled or loaded the program.
@@ -78,9 +84,12 @@ class Executable(Handle, abc.ABC):
 
     target_config: TargetConfig | None = None
 
-    def __init__(self, module: HloModule, report: CompilationReport | None = None) -> None:
+    def __init__(
+        self, module: HloModule, report: CompilationReport | None = None, artifacts: Artifacts | None = None
+    ) -> None:
         self.module = module
         self.report = report or CompilationReport()
+        self._given_artifacts = dict(artifacts or {})
 
     @abc.abstractmethod
     def execute_async_on_stream(
@@ -179,7 +188,8 @@ class Executable(Handle, abc.ABC):
         "ptxas", "object" and "thunks". Dumps contain all of them: under XLA's file names where XLA has one, else under
         the artifact's name.
         """
-        return {"hlo": self.as_text()}
+        made = {name: given() if callable(given) else given for name, given in self._given_artifacts.items()}
+        return {"hlo": self.as_text(), **made}
 
     def as_text(self) -> str:
         """The optimized module as HLO text."""

@@ -21,7 +21,7 @@ from xla_backend_cpu.passes.dot_operand_transposer import DotOperandTransposer
 from xla_backend_cpu.passes.integer_dot_upcaster import IntegerDotUpcaster
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
-from xla_core.backend import CompilationReport
+from xla_core.backend import Artifacts, CompilationReport
 from xla_core.codegen.llvm import (
     IrPart,
     LoopAbi,
@@ -139,11 +139,11 @@ def compile_module(
         ir = emitter.emit()
         lines = _LINES_OF_A_PART if level else _UNOPTIMIZED_LINES_OF_A_PART
         parts = [IrPart(ir.to_text())] if keep else ir.split(lines)
-    artifacts: dict[str, str | bytes] = {}
+    artifacts: Artifacts = {"buffer-assignment": lambda: _assign(module).to_text()}
     with profiler.span("generate code", category="compile"):
         if keep:  # compile one module, so that its IR can be kept as a whole
             objects, shown = generator.compile_with_artifacts(parts[0].text, abi, level, what=module.name)
-            artifacts = {"plan": emitter.plan_text(), "llvm-unoptimized": parts[0].text, **shown}
+            artifacts = {**artifacts, "plan": emitter.plan_text(), "llvm-unoptimized": parts[0].text, **shown}
         else:
             at_once = min(threads, allowed_processors())
             objects = generator.compile(parts, abi, level, what=module.name, threads=at_once)
@@ -154,7 +154,7 @@ def compile_module(
         temp_bytes=assignment.temp_bytes,
         temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
     )
-    return CpuExecutable(module, program, report, artifacts, generator, lambda: _assign(module).to_text())
+    return CpuExecutable(module, program, report, artifacts, generator)
 
 
 def _assign(module: HloModule) -> BufferAssignment:

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xla_backend_cpu.blas import reserve, symbol_address
@@ -19,6 +19,7 @@ from xla_backend_cpu.native_program import NativeProgram, check_program
 from xla_backend_cpu.native_runtime import runtime_symbols, start_workers
 from xla_core import profiler
 from xla_core.backend import (
+    Artifacts,
     CompilationReport,
     DeviceMemory,
     Executable,
@@ -57,8 +58,8 @@ _UNLIMITED = (1 << 63) - 1
 class CpuExecutable(Executable):
     """A compiled program that is linked into the process.
 
-    `generator` made its code; the default is LLVM's. `artifacts` are the texts to show besides HLO and code, and
-    `assignment_text` makes that of the buffer assignment.
+    `generator` made its code; the default is LLVM's. `artifacts` are those besides the object files ("object",
+    "object.1", ...).
     """
 
     def __init__(
@@ -66,15 +67,13 @@ class CpuExecutable(Executable):
         module: HloModule,
         program: NativeProgram,
         report: CompilationReport | None = None,
-        artifacts: Mapping[str, str | bytes] | None = None,
+        artifacts: Artifacts | None = None,
         generator: CodeGenerator | None = None,
-        assignment_text: Callable[[], str] | None = None,
     ) -> None:
         generator = generator or LlvmCodeGenerator()
-        super().__init__(module, report)
+        objects = {f"object.{i}" if i else "object": code for i, code in enumerate(program.objects)}
+        super().__init__(module, report, {**(artifacts or {}), **objects})
         self._program = program
-        self._artifacts = dict(artifacts or {})
-        self._assignment_text = assignment_text
         if program.routines:
             reserve(program.threads)
         imports = {name: symbol_address(name) for name in program.routines}
@@ -292,14 +291,6 @@ class CpuExecutable(Executable):
             return CpuExecutable(module, program, generator=generator)
         except AttributeError as error:  # OpenBLAS has no routine of that name
             raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
-
-    def artifacts(self) -> Mapping[str, str | bytes]:
-        """The optimized HLO, the object files ("object", "object.1", ...), the buffer assignment, and LLVM IR and
-        assembly if the compilation kept them.
-        """
-        objects = {f"object.{i}" if i else "object": code for i, code in enumerate(self._program.objects)}
-        assignment = {"buffer-assignment": self._assignment_text()} if self._assignment_text is not None else {}
-        return {"hlo": self.as_text(), **assignment, **self._artifacts, **objects}
 
     def memory_stats(self) -> ExecutableMemoryStats:
         return dataclasses.replace(

@@ -19,7 +19,7 @@ from xla_backend_gpu.ptxas import ptxas_report
 from xla_backend_gpu.tf32 import Tf32
 from xla_core import profiler
 from xla_core.analysis import BufferAssignment, BufferSlice
-from xla_core.backend import CompilationReport
+from xla_core.backend import Artifacts, CompilationReport
 from xla_core.codegen.llvm import Autotuner, EmittedKernel, KernelEmitter, compile_ir, emitter_capabilities
 from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
@@ -121,7 +121,8 @@ def compile_module(
     with profiler.span("emit LLVM IR", category="compile"):
         kernels.emit()
         text = kernels.emitter.module.to_text()
-    artifacts, ptx = dict[str, str](), ""
+    artifacts: Artifacts = {"buffer-assignment": assignment.to_text}
+    ptx = ""
     with profiler.span("LLVM", category="compile"):
         if kernels.count:
             features = kernels.emitter.module.features
@@ -130,6 +131,7 @@ def compile_module(
             ptx = compiled.assembly()
     if kernels.count and (keep_artifacts or ModuleDump.active() is not None):
         artifacts = {
+            **artifacts,
             "plan": "".join(kernels.plans),
             "llvm-unoptimized": text,
             "llvm": compiled.ir(),
@@ -141,7 +143,7 @@ def compile_module(
         temp_bytes=assignment.temp_bytes,
         temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
     )
-    return GpuExecutable(program, assignment, report, artifacts, assignment.to_text)
+    return GpuExecutable(program, assignment, report, artifacts)
 
 
 class _Kernels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from xla_backend_gpu.cublas.call import TARGET, is_matmul, matmul_of_call
 from xla_backend_gpu.cublas.find import missing
@@ -20,6 +20,7 @@ from xla_core.analysis import (
     BufferSlice,
 )
 from xla_core.backend import (
+    Artifacts,
     CompilationReport,
     DeviceMemory,
     Executable,
@@ -44,8 +45,7 @@ class GpuExecutable(Executable):
         program: the launches and the PTX.
         assignment: the buffers of the module.
         report: see `Executable.report`.
-        artifacts: texts of the compilation, by their names.
-        assignment_text: makes the text of the buffer assignment when it is asked for, if it is an artifact.
+        artifacts: those besides the PTX and the thunks.
     """
 
     def __init__(
@@ -53,17 +53,15 @@ class GpuExecutable(Executable):
         program: GpuProgram,
         assignment: BufferAssignment,
         report: CompilationReport | None = None,
-        artifacts: Mapping[str, str] | None = None,
-        assignment_text: Callable[[], str] | None = None,
+        artifacts: Artifacts | None = None,
     ) -> None:
-        super().__init__(assignment.module, report)
         self._program = program
-        self._artifacts = dict(artifacts or {})
-        self._assignment_text = assignment_text
         self._was_assembled = False
         self._code = DeviceCode(program.ptx, program.engine, program.cubin)
-        self._thunks = make_thunks(program, assignment, self._code)
-        self._executor = GraphExecutor(self._thunks, streams=_STREAMS, graphs=program.graphs)
+        self._thunks = thunks = make_thunks(program, assignment, self._code)
+        own: Artifacts = {"ptx": program.ptx, "thunks": lambda: _listed(thunks)}
+        super().__init__(assignment.module, report, {**(artifacts or {}), **own})
+        self._executor = GraphExecutor(thunks, streams=_STREAMS, graphs=program.graphs)
 
     def execute_async_on_stream(
         self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
@@ -94,14 +92,6 @@ class GpuExecutable(Executable):
             self._was_assembled = True
         return self._program.to_bytes(self.module)
 
-    def artifacts(self) -> Mapping[str, str | bytes]:
-        """Returns the optimized HLO, the PTX, the thunks, the buffer assignment, and LLVM IR and ptxas's report if they
-        were kept.
-        """
-        thunks = "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(self._thunks.thunks)) + "\n"
-        assignment = {"buffer-assignment": self._assignment_text()} if self._assignment_text is not None else {}
-        return {**super().artifacts(), **assignment, **self._artifacts, "ptx": self._program.ptx, "thunks": thunks}
-
     def kernels(self) -> Sequence[KernelThunk]:
         """Returns the launches of all kernels in their order; those of a loop's body once."""
         return [thunk for thunk in self.device_thunks() if isinstance(thunk, KernelThunk)]
@@ -130,6 +120,11 @@ class GpuExecutable(Executable):
 
     def close(self) -> None:
         self._executor.cancel()
+
+
+def _listed(program: ThunkProgram) -> str:
+    """The kind and the name of each thunk."""
+    return "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(program.thunks)) + "\n"
 
 
 def make_thunks(program: GpuProgram, assignment: BufferAssignment, code: DeviceCode) -> ThunkProgram:

@@ -9,7 +9,15 @@ from functools import cached_property
 from xla_backend_template.executable import TemplateExecutable
 from xla_backend_template.kernel import HloKernel
 from xla_core.analysis import BufferSlice, assign_buffers
-from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, Kernel, StreamExecutor
+from xla_core.backend import (
+    Artifacts,
+    CompilationReport,
+    CompileOptions,
+    Compiler,
+    Executable,
+    Kernel,
+    StreamExecutor,
+)
 from xla_core.errors import FailedPreconditionError, UnimplementedError
 from xla_core.hlo import Environment, HloInstruction, HloModule, Opcode
 from xla_core.schedule import KernelThunk, Thunk, ThunkProgram, emit_thunks, walk
@@ -60,12 +68,12 @@ class TemplateCompiler(Compiler):
             temp_bytes=assignment.temp_bytes,
             temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
         )
-        artifacts = {
-            "buffer-assignment": assignment.to_text(),
-            "thunks": "".join(f"{_describe(thunk)}\n" for thunk in walk(program.thunks)),
+        artifacts: Artifacts = {
+            "buffer-assignment": assignment.to_text,
+            "thunks": lambda: "".join(f"{_describe(thunk)}\n" for thunk in walk(program.thunks)),
         }
         if options.keep_artifacts:
-            artifacts |= self.code_artifacts(computed)
+            artifacts = {**artifacts, **self.code_artifacts(computed)}
         return self.make_executable(module, program, report, artifacts)
 
     def make_kernel(self, instruction: HloInstruction, environment: Environment) -> Kernel:
@@ -93,7 +101,7 @@ class TemplateCompiler(Compiler):
         )
 
     def make_executable(
-        self, module: HloModule, program: ThunkProgram, report: CompilationReport, artifacts: Mapping[str, str]
+        self, module: HloModule, program: ThunkProgram, report: CompilationReport, artifacts: Artifacts
     ) -> Executable:
         """Makes the executable that runs `program`, the thunks of `module`."""
         return TemplateExecutable(module, program, report, artifacts)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from xla_core.backend import CompilationReport, DeviceMemory, Executable, RunOptions
+from xla_core.backend import Artifacts, CompilationReport, DeviceMemory, Executable, RunOptions
 from xla_core.hlo import HloModule
 from xla_core.runtime import ThunkExecutor
 from xla_core.schedule import ThunkProgram
@@ -14,10 +14,9 @@ class TemplateExecutable(Executable):
     """Runs a program with the core's ThunkExecutor, which enqueues thunks and runs control flow from the host."""
 
     def __init__(
-        self, module: HloModule, program: ThunkProgram, report: CompilationReport, artifacts: Mapping[str, str]
+        self, module: HloModule, program: ThunkProgram, report: CompilationReport, artifacts: Artifacts
     ) -> None:
-        super().__init__(module, report)
-        self._artifacts = artifacts
+        super().__init__(module, report, artifacts)
         self._executor = ThunkExecutor(program)
 
     def execute_async_on_stream(
@@ -27,6 +26,3 @@ class TemplateExecutable(Executable):
 
     def close(self) -> None:
         self._executor.cancel()
-
-    def artifacts(self) -> Mapping[str, str | bytes]:
-        return {**super().artifacts(), **self._artifacts}

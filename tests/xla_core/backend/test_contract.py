@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import xla_core
+from tests.xla_core.toy_backend import ToyExecutable
 from xla_core import backend
 from xla_core.backend import hooks, version
+from xla_core.hlo import parse_hlo
 
 FROZEN = sorted(Path(__file__).parent.joinpath("frozen").glob("contract_*.py"))
 
@@ -87,3 +89,17 @@ def test_what_a_vendor_must_write_is_this() -> None:
 )
 def test_versions(versions: list[tuple[int, int]], fits: bool) -> None:
     assert version.accepts(versions) is fits
+
+
+def test_an_artifact_may_be_made_when_it_is_asked_for() -> None:
+    made: list[str] = []
+
+    def make() -> bytes:
+        made.append("code")
+        return b"\x7f"
+
+    module = parse_hlo("HloModule m\n\nENTRY e {\n  ROOT p = f32[3] parameter(0)\n}\n")
+    exe = ToyExecutable(module, artifacts={"plan": "text", "object": make})
+    assert not made
+    assert exe.artifacts() == {"hlo": exe.as_text(), "plan": "text", "object": b"\x7f"}
+    assert made == ["code"]
