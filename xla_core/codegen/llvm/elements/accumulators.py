@@ -12,7 +12,7 @@ from typing import Protocol
 
 from xla_core.analysis.indexing import Access, Condition, Index, IndexExpr, is_product, looped, operand_accesses
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation, generator
-from xla_core.codegen.llvm.elements.registers import parts, unflatten, whole
+from xla_core.codegen.llvm.elements.registers import parts, register_types, unflatten, whole
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type
 from xla_core.codegen.llvm.loops.context import minor_loop_metadata
@@ -68,10 +68,7 @@ def _fast_math(op: OpDef | None) -> str:
 
 def accumulated_registers(reduction: HloInstruction) -> list[str]:
     """Returns the types of the registers in which a reduction's elements are accumulated."""
-    types = _parameter_types(reduction)
-    if _accumulates_in_f32(reduction):
-        types = [ElementType.F32]
-    return [register_type(t.component) for t in types for _ in range(2 if t.is_complex else 1)]
+    return register_types([ElementType.F32] if _accumulates_in_f32(reduction) else _parameter_types(reduction))
 
 
 def _parameter_types(reduction: HloInstruction) -> list[ElementType]:

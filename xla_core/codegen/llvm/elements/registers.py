@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
@@ -19,6 +19,11 @@ def parts(value: ElementValue) -> list[Value]:
 def whole(values: Sequence[Value]) -> ElementValue:
     """Makes an element of the registers that `parts` returns."""
     return Complex(values[0], values[1]) if len(values) == 2 else values[0]
+
+
+def register_types(types: Iterable[ElementType]) -> list[str]:
+    """Returns the types of the registers that `parts` returns for elements of these types, one after another."""
+    return [register_type(t.component) for t in types for _ in range(2 if t.is_complex else 1)]
 
 
 def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[ElementValue]:

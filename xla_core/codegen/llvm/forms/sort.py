@@ -13,21 +13,32 @@ from typing import cast
 
 from xla_core.analysis.indexing import Index, delinearized
 from xla_core.codegen.llvm.blocks.merging import search
+from xla_core.codegen.llvm.blocks.register_arrays import RegisterArrays
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation
-from xla_core.codegen.llvm.elements.registers import parts, unflatten
+from xla_core.codegen.llvm.elements.registers import parts, register_types, unflatten
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
-from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
-from xla_core.codegen.llvm.ir.types import register_type, type_bits
+from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
+from xla_core.codegen.llvm.loops.ir_array import ElementValue
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 
 Less = Callable[[Sequence[Value], Sequence[Value]], Value]
 
 _RUN = 16  # elements of a run that is sorted by insertion
+
+
+def comes_before(
+    context: EmissionContext, comparator: HloComputation, left: Sequence[ElementValue], right: Sequence[ElementValue]
+) -> Value:
+    """Returns whether a sort's comparator puts one tuple of elements before another: i1."""
+    pairs = [value for pair in zip(left, right, strict=True) for value in pair]
+    (result,) = call_computation(context, comparator, pairs)
+    return cast(Value, result)
 
 
 def _matches(body: KernelBody) -> bool:
@@ -46,49 +57,24 @@ def _plan(body: KernelBody) -> KernelPlan:
     return KernelPlan(math.prod(dims) // dims[_dimension(body)])
 
 
-class _Half:
-    """One half of the scratch memory: an array for the bits of each register of an element."""
-
-    def __init__(self, b: IrBuilder, arrays: Sequence[tuple[str, Value]]) -> None:
-        self.b = b
-        self.arrays = arrays
-
-    def load(self, position: Value) -> list[Value]:
-        """Returns the bits at a position."""
-        return [self.b.load_register(type_, array, position) for type_, array in self.arrays]
-
-    def store(self, position: Value, values: Sequence[Value]) -> None:
-        """Writes the bits at a position."""
-        for (_, array), value in zip(self.arrays, values, strict=True):
-            self.b.store_register(value, array, position)
-
-
 class _Scratch:
-    """Memory for two copies of a row, each an array of the bits of every register of an element.
+    """Memory for two copies of a row, each with an element behind the row: an array of the bits of every register.
 
     Attributes:
         row: the bytes of a copy.
     """
 
     def __init__(self, context: EmissionContext, element_types: Sequence[ElementType], length: int) -> None:
-        self._context = context
-        self._registers: list[str] = []
-        for element_type in element_types:
-            self._registers += [register_type(element_type.component)] * (2 if element_type.is_complex else 1)
-        bits = [type_bits(t) for t in self._registers]
-        self._types = [f"i{count}" for count in bits]
-        widths = [max(8, count) // 8 for count in bits]
-        self._sizes = [-(-width * (length + 1) // 64) * 64 for width in widths]  # with an element behind the row
-        self.row = sum(self._sizes)
+        self._context, self._count = context, length + 1
+        self._registers = register_types(element_types)
+        self._types = [f"i{type_bits(t)}" for t in self._registers]
+        self.row = RegisterArrays.size(self._types, self._count)
         self._memory = context.abi.allocate(context.builder, 2 * self.row)
 
-    def half(self, start: Value) -> _Half:
+    def half(self, start: Value) -> RegisterArrays:
         """Returns the copy that begins at a number of bytes."""
-        b, arrays, offset = self._context.builder, [], 0
-        for type_, size in zip(self._types, self._sizes, strict=True):
-            arrays.append((type_, b.gep("i8", self._memory, b.add(start, b.int_(offset)))))
-            offset += size
-        return _Half(b, arrays)
+        b = self._context.builder
+        return RegisterArrays.at(b, b.gep("i8", self._memory, start), self._types, self._count)
 
     def bits(self, registers: Sequence[Value]) -> list[Value]:
         return [self._context.builder.bitcast(v, t) for v, t in zip(registers, self._types, strict=True)]
@@ -114,9 +100,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
 
     def less(x: Sequence[Value], y: Sequence[Value]) -> Value:
         left, right = (unflatten(scratch.registers(z), element_types) for z in (x, y))
-        pairs = [v for pair in zip(left, right, strict=True) for v in pair]
-        (result,) = call_computation(context, comparator, pairs)
-        return cast(Value, result)
+        return comes_before(context, comparator, left, right)
 
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="unit")
     indices = IndexValues(context)
@@ -160,7 +144,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
     scratch.release()
 
 
-def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -> None:
+def _sort_runs(context: EmissionContext, half: RegisterArrays, length: int, less: Less) -> None:
     """Sorts runs of _RUN elements by insertion."""
     b = context.builder
 
@@ -193,7 +177,9 @@ def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -
     context.each(b.int_(0), b.int_(length), insert, name="runs")
 
 
-def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: int, run: Value, less: Less) -> None:
+def _merge_runs(
+    context: EmissionContext, source: RegisterArrays, target: RegisterArrays, length: int, run: Value, less: Less
+) -> None:
     """Merges neighbouring runs of `run` elements. Each step moves the smaller of two elements, without a branch.
 
     The two halves of a merged run are written in one loop: a step waits for the one before it in its half only.
@@ -234,7 +220,7 @@ def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: 
 
 
 def _part_of_left(
-    context: EmissionContext, source: _Half, bounds: tuple[Value, Value, Value], half: Value, less: Less
+    context: EmissionContext, source: RegisterArrays, bounds: tuple[Value, Value, Value], half: Value, less: Less
 ) -> Value:
     """Returns how many of the first `half` elements of a merged run are of its left run."""
     b, (begin, middle, end) = context.builder, bounds

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
 
 from xla_core.analysis.indexing import Index, delinearized
-from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation
-from xla_core.codegen.llvm.elements.registers import parts, unflatten
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
+from xla_core.codegen.llvm.elements.registers import parts, register_types, unflatten
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm
 from xla_core.codegen.llvm.forms.merge_sort import (
     MergeSortPlan,
@@ -17,8 +16,8 @@ from xla_core.codegen.llvm.forms.merge_sort import (
     plan_merge_sort,
     tile_elements,
 )
+from xla_core.codegen.llvm.forms.sort import comes_before
 from xla_core.codegen.llvm.ir.module import Value
-from xla_core.codegen.llvm.ir.types import register_type
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
@@ -27,11 +26,7 @@ from xla_core.hlo.table.opcode import Opcode
 
 def _types(body: KernelBody) -> list[str]:
     """The types of the registers of an element of all operands."""
-    types: list[str] = []
-    for operand in body.root.operands:
-        element_type = operand.shape.element_type
-        types += [register_type(element_type.component)] * (2 if element_type.is_complex else 1)
-    return types
+    return register_types(operand.shape.element_type for operand in body.root.operands)
 
 
 def _matches(body: KernelBody) -> bool:
@@ -73,9 +68,8 @@ class _SortedRows(Rows):
         return [r for operand in self._root.operands for r in parts(self._emitter.value(operand, index))]
 
     def less(self, x: Sequence[Value], y: Sequence[Value]) -> Value:
-        pairs = [v for pair in zip(*(unflatten(z, self._types) for z in (x, y)), strict=True) for v in pair]
-        (result,) = call_computation(self._context, self._root.attribute("to_apply"), pairs)
-        return cast(Value, result)
+        left, right = (unflatten(z, self._types) for z in (x, y))
+        return comes_before(self._context, self._root.attribute("to_apply"), left, right)
 
     def store(self, row: Value, rank: Value, registers: Sequence[Value]) -> None:
         index = self._index(row, rank)
