@@ -54,7 +54,7 @@ class ThreadMultiplier:
 
     def __init__(self, emitter: ElementEmitter, plan: ProductPlan, thread: Value) -> None:
         self._emitter, self._b, self._plan = emitter, emitter.b, plan
-        self._sum = ProductSum(emitter, plan.space.product)
+        self._sum = ProductSum(emitter, plan.product.instruction)
         self.types: Sequence[str] = [v.type for v in self._sum.start()]
         across = self._b.int_(plan.tile[1] // plan.each[1])
         self._place = (self._b.udiv(thread, across), self._b.urem(thread, across))
@@ -125,7 +125,7 @@ class _Matrices:
 
     def __init__(self, emitter: ElementEmitter, plan: ProductPlan, shape: MatrixShape, thread: Value) -> None:
         self._emitter, self._b, self._plan, self._shape = emitter, emitter.b, plan, shape
-        self._sum = ProductSum(emitter, plan.space.product)
+        self._sum = ProductSum(emitter, plan.product.instruction)
         self.types: Sequence[str] = [register_type(shape.operand)]
         b, lanes = self._b, shape.lanes or emitter.context.abi.parallel.lanes
         self._lane = b.urem(thread, b.int_(lanes))

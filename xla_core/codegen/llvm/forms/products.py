@@ -87,11 +87,10 @@ class _Tile:
         self._b = b = context.builder
         self._indices = IndexValues(context)
         self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops)
-        self._sum = ProductSum(self._emitter, plan.space.product)
-        batches = plan.sizes[0]
+        self._sum = ProductSum(self._emitter, plan.product.instruction)
         columns = b.urem(unit, b.int_(plan.blocks[1]))
         rest = b.udiv(unit, b.int_(plan.blocks[1]))
-        self._batch = self._indices.new("batch", batches, b.udiv(rest, b.int_(plan.blocks[0])))
+        self._batch = self._indices.new("batch", plan.product.batch, b.udiv(rest, b.int_(plan.blocks[0])))
         starts = (b.urem(rest, b.int_(plan.blocks[0])), columns)
         self._first = [b.mul(start, b.int_(size)) for start, size in zip(starts, plan.tile, strict=False)]
         thread = context.abi.thread_index(b)
@@ -122,15 +121,15 @@ class _Tile:
         self._context.abi.barrier(self._b)
 
     def _copy(self, side: int, thread: Value) -> TileCopy:
-        plan, number = self._plan, self._plan.operands[side]
+        plan, operand = self._plan, self._plan.product.operand(side)
         return TileCopy(
             self._context,
             self._indices,
-            functools.partial(self._grouped, [plan.space.product.operand(number)]),
-            plan.space.product.operand(number),
+            functools.partial(self._grouped, [operand]),
+            operand,
             plan.layouts[side],
             functools.partial(self._access, side),
-            functools.partial(self._multiplier.enter, number),
+            functools.partial(self._multiplier.enter, plan.product.operands[side]),
             self._types,
             self._memory[side],
             thread=thread,
@@ -140,7 +139,7 @@ class _Tile:
 
     def _access(self, side: int, line: IndexExpr, term: IndexExpr) -> Access:
         """The access to an operand: line `line` of the left (0) or right (1) one."""
-        return self._plan.access(side, self._batch, line, term)
+        return self._plan.product.access(side, self._batch, line, term)
 
     def _grouped(
         self, instructions: Sequence[HloInstruction], group: Sequence[Index], loader: Loader | None = None
@@ -149,7 +148,7 @@ class _Tile:
         if loader is not None:
             return ElementEmitter(self._context, self._body.bindings, self._indices, self._plan.loops, loader=loader)
         body, width = self._body, len(group)
-        bound = {*body.bound, self._plan.space.product}
+        bound = {*body.bound, self._plan.product.instruction}
         loads = []
         for index in group:
             accesses = FusionAccesses(bound, one_loop)
@@ -241,16 +240,16 @@ class _Tile:
             self._context.when(self._is_inside(0, number), functools.partial(self._row, number, groups))
 
     def _is_inside(self, side: int, number: Value) -> Value:
-        extent = self._plan.sizes[1 + side]
+        extent = self._plan.product.lines[side]
         is_whole = extent % self._plan.tile[side] == 0
         return self._b.bool_(True) if is_whole else self._b.icmp("ult", number, self._b.int_(extent))
 
     def _row(self, number: Value, groups: Sequence[tuple[Value, Sequence[Sequence[Value]]]]) -> None:
-        b, extent = self._b, self._plan.sizes[2]
-        row = self._indices.new("row", self._plan.sizes[1], number)
+        b, (rows, columns) = self._b, self._plan.product.lines
+        row = self._indices.new("row", rows, number)
         for place, sums in groups:
             first = b.add(self._first[1], place)
-            width = len(sums) if extent % len(sums) == 0 else 1  # else a group may be inside in part
+            width = len(sums) if columns % len(sums) == 0 else 1  # else a group may be inside in part
             for n in range(0, len(sums), width):
                 start, some = b.add(first, b.int_(n)), sums[n : n + width]
                 self._context.when(self._is_inside(1, start), functools.partial(self._group, row, start, some))
@@ -258,17 +257,17 @@ class _Tile:
     def _group(self, row: IndexExpr, start: Value, sums: Sequence[Sequence[Value]]) -> None:
         b, width = self._b, len(sums)
         group = b.udiv(start, b.int_(width))
-        column = self._indices.new("column", self._plan.sizes[2] // width, group) * width
+        column = self._indices.new("column", self._plan.product.lines[1] // width, group) * width
         self._store_results([(row, column + n, total) for n, total in enumerate(sums)])
 
     def _store_results(self, elements: Sequence[tuple[IndexExpr, IndexExpr, Sequence[Value]]]) -> None:
         """Stores the results that depend on the sums of neighbouring elements."""
-        product, body = self._plan.space.product, self._body
-        group = [self._plan.index(self._batch, row, column) for row, column, _ in elements]
+        product, body = self._plan.product, self._body
+        group = [product.index(self._batch, row, column) for row, column, _ in elements]
         emitter = self._grouped(body.roots, group)
         found = []
         for index, (_, _, total) in zip(group, elements, strict=True):
-            emitter.define(product, index, self._sum.finish(total))
+            emitter.define(product.instruction, index, self._sum.finish(total))
             roots = zip(body.results, body.roots, strict=True)
             found.append([(array, index, emitter.value(root, index)) for array, root in roots])
         Vectors(self._context, self._indices, len(group), ()).store(found)

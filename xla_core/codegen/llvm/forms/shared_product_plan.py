@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -10,15 +9,10 @@ from collections.abc import Sequence
 from xla_core.analysis.indexing import ProductSpace, product_tile
 from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody
-from xla_core.codegen.llvm.forms.product_plan import (
-    MOST_STAGES,
-    ProductPlan,
-    computes,
-    is_copied,
-    layout_of,
-    most_copies,
-    orientation,
-)
+from xla_core.codegen.llvm.forms.oriented_product import OrientedProduct
+from xla_core.codegen.llvm.forms.product_layout import is_copied, tile_layout
+from xla_core.codegen.llvm.forms.product_matrices import exact_shapes
+from xla_core.codegen.llvm.forms.product_plan import MOST_STAGES, ProductPlan, blocks_of, most_copies
 from xla_core.sizes import ceil_div
 from xla_core.target import MatrixShape, ParallelModel
 
@@ -35,89 +29,83 @@ def plan_shared_product(body: KernelBody, space: ProductSpace) -> ProductPlan | 
     most of its work would be lost, or most of the device would have none. Of the type's shapes and of the tiles that
     consist of them, those are chosen that are estimated to take the least time.
     """
-    operands, sizes = orientation(body, space)
-    rows, columns = product_tile(space, body.roots[0].shape, body.parallel)
-    least = (columns, rows) if operands == (1, 0) else (rows, columns)
-    shapes = [s for s in body.parallel.matrix_shapes if s.in_shared_memory and computes(s, space, sizes)]
+    shape = body.roots[0].shape
+    product = OrientedProduct.of(space, shape)
+    rows, columns = product.turned(product_tile(space, shape, body.parallel))
+    shapes = list(exact_shapes(product, body.parallel, in_shared_memory=True))
     for kind in dict.fromkeys((shape.operand, shape.mantissa_bits) for shape in shapes):
         same = [shape for shape in shapes if (shape.operand, shape.mantissa_bits) == kind]
-        if any(least[0] >= shape.rows and least[1] >= shape.columns for shape in same):
-            plan = _fastest(body, space, same)
+        if any(rows >= shape.rows and columns >= shape.columns for shape in same):
+            plan = _fastest(body, product, same)
             if plan is not None:
                 return plan
     return None
 
 
-def _fastest(body: KernelBody, space: ProductSpace, shapes: Sequence[MatrixShape]) -> ProductPlan | None:
+def _fastest(body: KernelBody, product: OrientedProduct, shapes: Sequence[MatrixShape]) -> ProductPlan | None:
     """Returns the plan that is estimated to take the least time, or None if there is none."""
-    _, sizes = orientation(body, space)
     found = [
-        (_time(shape, (rows, columns), sizes, body.parallel), shape, (rows, columns))
+        (_time(shape, (rows, columns), product, body.parallel), shape, (rows, columns))
         for shape, rows, columns in itertools.product(shapes, _LINES, _LINES)
         if rows % shape.rows == 0 and columns % shape.columns == 0
     ]
     for _, shape, tile in sorted(found, key=lambda each: each[0]):
         for width in shape.shared_widths:
-            plan = _plan(body, space, shape, width, tile)
+            plan = _plan(body, product, shape, width, tile)
             if plan is not None:
                 return plan
     return None
 
 
-def _time(shape: MatrixShape, tile: tuple[int, int], sizes: Sequence[int], model: ParallelModel) -> int:
+def _time(shape: MatrixShape, tile: tuple[int, int], product: OrientedProduct, model: ParallelModel) -> int:
     """Estimates the time of a term of all sums, in that of a multiplication by matrices.
 
     A processor that runs several blocks takes as long as for one after another.
     """
     groups = math.prod(tile) // (shape.rows * shape.columns)
     block = math.prod(tile) + _COPY * sum(tile) + _READ * groups * (shape.rows + shape.columns)
-    return ceil_div(_count(tile, sizes), model.blocks_at_once) * block
+    return ceil_div(_count(tile, product), model.blocks_at_once) * block
 
 
-def _count(tile: tuple[int, int], sizes: Sequence[int]) -> int:
+def _count(tile: tuple[int, int], product: OrientedProduct) -> int:
     """The number of tiles."""
-    return sizes[0] * ceil_div(sizes[1], tile[0]) * ceil_div(sizes[2], tile[1])
+    return product.batch * math.prod(blocks_of(product, tile))
 
 
 def _plan(
-    body: KernelBody, space: ProductSpace, shape: MatrixShape, width: int, tile: tuple[int, int]
+    body: KernelBody, product: OrientedProduct, shape: MatrixShape, width: int, tile: tuple[int, int]
 ) -> ProductPlan | None:
     """Returns the plan with rows of so many bytes in shared memory, or None if there are no registers or no room."""
-    operands, sizes = orientation(body, space)
     kept, model = shape.operand.byte_width, body.parallel
     row, lanes = width // kept, shape.lanes or model.lanes
     sums, threads = shape.rows * shape.columns // lanes, math.prod(tile) // (shape.rows * shape.columns) * lanes
-    if threads > model.threads or sums > most_copies(body) or 2 * sizes[3] <= row:
+    if threads > model.threads or sums > most_copies(body) or 2 * product.depth <= row:
         return None
-    layouts = tuple(
-        layout_of(body, space, operands, side, sizes, tile[side], row, kept, shape, row=row) for side in (0, 1)
-    )
+    left, right = (tile_layout(body, product, side, tile[side], row, shape, row=row) for side in (0, 1))
+    layouts = (left, right)
     for side, layout in enumerate(layouts):
         if not layout.along_depth and (not shape.turns or tile[side] % row):
             return None
-    steps = ceil_div(sizes[3], row)
-    copied = steps > 1 and all(is_copied(body, space, operands[side], layouts[side], shape) for side in (0, 1))
+    steps = ceil_div(product.depth, row)
+    copied = steps > 1 and all(is_copied(body, product, side, layouts[side], shape) for side in (0, 1))
     blocks = _blocks_at_once(sums, layouts, threads, model, staged=not copied)
     fit = model.most_shared_bytes // (kept * sum(layout.size for layout in layouts))
     wanted = min(steps, _LEAST_STAGES if copied else 2)
     if not blocks or fit < wanted:
         return None
-    blocks = min(blocks, ceil_div(_count(tile, sizes), model.blocks_at_once))
+    blocks = min(blocks, ceil_div(_count(tile, product), model.blocks_at_once))
     stages = max(wanted, min(steps, fit // blocks, MOST_STAGES)) if copied else wanted
-    plan = ProductPlan(
-        0,
+    return ProductPlan(
+        count=_count(tile, product),
         threads=threads,
-        space=space,
-        operands=operands,
-        sizes=sizes,
+        product=product,
         tile=(*tile, row),
+        layouts=layouts,
         matrix=shape,
         group=(shape.rows, shape.columns),
         stages=stages,
         is_asynchronous=copied,
-        layouts=(layouts[0], layouts[1]),
     )
-    return dataclasses.replace(plan, count=sizes[0] * math.prod(plan.blocks))
 
 
 def _blocks_at_once(
