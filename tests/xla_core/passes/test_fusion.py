@@ -24,6 +24,7 @@ from xla_core.passes.fusion import (
     create_fusion,
     replace_with_fusion,
 )
+from xla_core.passes.fusion.kernel_code import code_size
 from xla_core.passes.scheduling.copy_insertion import insert_copies
 from xla_core.passes.scheduling.hlo_memory_scheduler import schedule_module
 from xla_core.target import FusionCosts, FusionDecision, FusionPreferences, ParallelModel
@@ -434,6 +435,33 @@ def test_the_copies_of_one_instruction_in_a_kernel_are_limited(most: int, kernel
     )
     assert len(found) == kernels
     assert (["negate"] in found) == (kernels == 2)
+
+
+@pytest.mark.parametrize(("shifts", "kernels"), [(4, 1), (8, 2)])
+def test_merged_kernels_have_room_for_all_copies_of_their_code(shifts: int, kernels: int) -> None:
+    """A kernel's function is in its code once for each index. Twice eight sines are more than one kernel may have."""
+    lines = ["x = f32[4096] parameter(0)"]
+    for kernel, op in enumerate(("sine", "cosine")):
+        lines.append(f"f{kernel} = f32[4096] {op}(x)")
+        for n in range(shifts):
+            lines.append(f"s{kernel}_{n} = f32[4088] slice(f{kernel}), slice={{[{n}:{4088 + n}]}}")
+            before = f"a{kernel}_{n - 1}" if n else f"s{kernel}_0"
+            lines.append(f"a{kernel}_{n} = f32[4088] add({before}, s{kernel}_{n})")
+    lines.append(f"ROOT r = (f32[4088], f32[4088]) tuple(a0_{shifts - 1}, a1_{shifts - 1})")
+    policy = FusionPolicy(FusionPreferences(costs=FusionCosts(kernel=1e9)))  # each function is fused, whatever it costs
+    assert _opcodes(_entry("\n".join(lines), policy)).count("fusion") == kernels
+
+
+def test_a_row_that_several_stages_need_is_one_copy_of_code_for_blocks() -> None:
+    """A block of threads keeps the row, so that its code is not there twice; a loop over the row computes it again."""
+    (fusion,) = _entry("""x = f32[64,256] parameter(0)
+  zero = f32[] constant(0)
+  e = f32[64,256] exponential(x)
+  s = f32[64] reduce(e, zero), dimensions={1}, to_apply=sum
+  b = f32[64,256] broadcast(s), dimensions={0}
+  ROOT d = f32[64,256] divide(e, b)""")
+    loops, blocks = code_size(fusion, FusionPolicy()), code_size(fusion, BLOCKS)
+    assert loops - blocks == FusionCosts().transcendental_code
 
 
 GRID = ParallelModel(units=512, threads=1024, lanes=32)

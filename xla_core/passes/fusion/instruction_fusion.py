@@ -25,6 +25,7 @@ from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.fusion.index_space import IndexSpace, Use
+from xla_core.passes.fusion.kernel_code import KernelCode
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 
@@ -49,26 +50,19 @@ class InstructionFusion(HloPass):
 Indices = dict[Index, Use]
 """The indices at which a kernel computes an instruction."""
 
-Scope = tuple[tuple[HloInstruction, int, Index], ...]
-"""A block of code that runs under conditions: the instructions that branch to it, with their operands and indices."""
-
-Copies = frozenset[tuple[Scope, Index]]
-"""The code that is emitted for an instruction: once for each index in each block. Blocks of operands share nothing."""
-
 
 class _FusedKernel:
     """The instructions that one kernel computes, and the indices at which it computes each of them."""
 
-    __slots__ = ("accumulated", "copies", "indices", "operands", "policy", "repeated", "root", "rows", "size", "space")
+    __slots__ = ("accumulated", "code", "indices", "operands", "policy", "repeated", "root", "rows", "space")
 
     def __init__(self, root: HloInstruction, policy: FusionPolicy, rows: ReducedRows | None = None) -> None:
         self.policy = policy
-        self.size = policy.code_size(root)
         self.root = root
         self.rows = rows or (reduced_rows(root) if policy.parallel.has_blocks else None)
         self.space = IndexSpace(root, policy.parallel, self.rows)
+        self.code = KernelCode(root, self.space, policy)
         self.indices: dict[HloInstruction, Indices] = {root: {self.space.root: Use()}}
-        self.copies: dict[HloInstruction, Copies] = {root: frozenset({((), self.space.root)})}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
         self.accumulated: set[HloInstruction] = set()  # members from which another member accumulates its result
         self.repeated: dict[HloInstruction, float] = {}  # the cost of computing a member and its users again
@@ -120,46 +114,20 @@ class _FusedKernel:
         for member in list(self.indices)[1:]:  # users first
             users = [user for user in dict.fromkeys(member.users) if user in kernel.indices]
             kernel.indices[member] = kernel.indices_of(member, users)
-            kernel.copies[member] = kernel._copies_of(member)
+            kernel.code.add(member)
         kernel.operands, kernel.accumulated, kernel.repeated = self.operands, self.accumulated, self.repeated
-        kernel.size = sum(map(kernel._code_size, kernel.indices))
         return kernel
 
     def become(self, other: _FusedKernel) -> None:
         """Divides this kernel into rows as `other` is, which has the same instructions."""
-        self.rows, self.space, self.size = other.rows, other.space, other.size
-        self.indices, self.copies, self.accumulated = other.indices, other.copies, other.accumulated
-
-    def has_room(self, producer: HloInstruction) -> bool:
-        """Whether the kernel's code stays small enough if it computes `producer` too."""
-        size, preferences = self.policy.code_size(producer), self.policy.preferences
-        if not size:
-            return True
-        copies = len(self._copies_of(producer))
-        return copies <= preferences.max_copies and self.size + size * copies <= preferences.max_instructions
-
-    def _copies_of(self, producer: HloInstruction) -> Copies:
-        """Returns the copies of `producer`'s code that the kernel's instructions need; some, if they are too many."""
-        found: set[tuple[Scope, Index]] = set()
-        for user in dict.fromkeys(producer.users):
-            for number, operand in enumerate(user.operands if user in self.copies else ()):
-                if operand is not producer or len(found) > self.policy.preferences.max_copies:
-                    continue
-                for scope, index in self.copies[user]:
-                    access = self.space.access(user, number, index)
-                    inner = (*scope, (user, number, index)) if access.conditions else scope
-                    found.add((inner, access.index))
-        return frozenset(found)
-
-    def _code_size(self, member: HloInstruction) -> int:
-        return self.policy.code_size(member) * len(self.copies[member])
+        self.rows, self.space, self.code = other.rows, other.space, other.code
+        self.indices, self.accumulated = other.indices, other.accumulated
 
     def add(self, producer: HloInstruction, indices: Indices) -> None:
         if self.is_accumulated([user for user in producer.users if user in self.indices]):
             self.accumulated.add(producer)
         self.indices[producer] = indices
-        self.copies[producer] = self._copies_of(producer)
-        self.size += self._code_size(producer)
+        self.code.add(producer)
         self.operands.pop(producer, None)
         for operand in producer.operands:
             if operand not in self.indices:
@@ -167,8 +135,8 @@ class _FusedKernel:
 
     def remove(self, producer: HloInstruction) -> None:
         """Removes an instruction from the kernel; its operands must not be in the kernel."""
-        self.size -= self._code_size(producer)
-        del self.indices[producer], self.copies[producer]
+        self.code.remove(producer)
+        del self.indices[producer]
         self.operands = dict.fromkeys(o for i in self.indices for o in i.operands if o not in self.indices)
 
 
@@ -279,7 +247,7 @@ class _Partition:
         indices = kernel.indices_of(producer, users)
         if len(indices) > policy.copies_allowed(producer):
             return None
-        if not kernel.has_room(producer):
+        if not kernel.code.has_room(producer):
             return None
         if combines and (list(indices) != [kernel.space.root] or kernel.is_accumulated(users)):
             # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators, and not

@@ -2,8 +2,8 @@
 
 Two kernels whose loops run over the same elements are merged if one reads the result of the other at the same index, or
 if both read one array, which is then read once. A bitcast between kernels is a view of an array, so that readers of the
-bitcast read the array. A merge must not create a cycle. Kernels that are far apart in the
-order of the computation are not merged, since that would extend the live ranges of their results.
+bitcast read the array. A merge must not create a cycle. Kernels that are far apart in the order of the computation are
+not merged, since that would extend the live ranges of their results.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
+from xla_core.passes.fusion.kernel_code import code_size
 from xla_core.passes.fusion.kernel_reads import fits_rows, is_view, reads_in_step, reads_its_row, viewed, with_views
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
@@ -201,7 +202,7 @@ class _Joiner:
     def _size(self, node: _Node) -> int:
         if node.size is None:
             (member,) = node.members
-            node.size = sum(map(self._policy.code_size, fused_instructions(member)))
+            node.size = code_size(member, self._policy)
         return node.size
 
     def _clear_way(self, first: _Node, second: _Node) -> bool:
