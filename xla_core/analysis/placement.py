@@ -19,6 +19,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 from xla_core.target import Lack, TargetConfig, Unsupported
 from xla_core.traversal import reachable
+from xla_core.wording import counted
 
 _MOST_CAUSES = 5
 
@@ -200,7 +201,7 @@ def host_summary(placement: Sequence[InstructionPlacement]) -> str:
     more = f" and {len(first) - _MOST_CAUSES} more" if len(first) > _MOST_CAUSES else ""
     parts = len({p.part for p in on_host})
     return (
-        f"{len(on_host)} of {len(placement)} instructions run on the host, in {parts} part{'s' if parts > 1 else ''}, "
+        f"{len(on_host)} of {len(placement)} instructions run on the host, in {counted(parts, 'part')}, "
         f"and {sum(p.bytes_crossed for p in on_host)} bytes cross between it and the device; "
         f"the device lacks {'; '.join(causes)}{more}"
     )

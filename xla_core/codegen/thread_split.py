@@ -16,6 +16,7 @@ from xla_core.analysis.indexing import FloorDiv, FusionAccesses, IndexExpr, Loop
 from xla_core.codegen.loop_plan import Section
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.target import ParallelModel
+from xla_core.wording import counted
 
 _DIVISION = 4.0  # the cost of a division by a constant, in accesses of memory
 
@@ -54,8 +55,8 @@ class ThreadSplit:
         return row * (self.column.extent * self.width) + column * self.width + lane
 
     def __str__(self) -> str:
-        each = f"{self.steps} x {self.width}" if self.steps > 1 else str(self.width)
-        return f"{self.row.extent} rows of {self.column.extent * self.width}, {each} elements a thread"
+        each = f"{self.steps} x {self.width} elements" if self.steps > 1 else counted(self.width, "element")
+        return f"{counted(self.row.extent, 'row')} of {self.column.extent * self.width}, {each} a thread"
 
 
 def split_threads(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from xla_core.cli import output
+from xla_core.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -139,7 +140,7 @@ def _open(info: BackendInfo) -> _Finding:
             return _Finding(info, "", error.message)
         return _Finding(info, "", f"opening it failed with {type(cause).__name__}: {cause}")
     memory = f", {format_bytes(description.memory_bytes)}" if description.memory_bytes else ""
-    return _Finding(info, f"{count} device{'s' if count > 1 else ''}: {description.name}{memory}", "")
+    return _Finding(info, f"{counted(count, 'device')}: {description.name}{memory}", "")
 
 
 def _show(out: Console, finding: _Finding) -> None:

@@ -21,6 +21,7 @@ from xla_core.hlo.table.op_table import Attributes, ShapeRule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
+from xla_core.wording import counted
 
 
 def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -106,7 +107,7 @@ def all_gather(operands: Sequence[Shape], attributes: Attributes, declared: Shap
         axis = _one_axis(attributes, operand)
         factor = _factor(result, operand, axis) if size is None else size
         if not result.without_layout().compatible(_scaled(operand, axis, factor)):
-            among = "" if size is None else f" on {size} device{'' if size == 1 else 's'}"
+            among = "" if size is None else f" on {counted(size, 'device')}"
             raise InvalidArgumentError(f"all-gather of {operand.without_layout()} along {axis}{among} is not {result}")
     return declared.without_layout()
 

@@ -28,6 +28,7 @@ from xla_core.hlo.table.op_table import (
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
+from xla_core.wording import counted
 
 _KINDS = {kind.value: kind for kind in AttributeKind}
 
@@ -243,7 +244,7 @@ def scalar_signature(computation: HloComputation, operands: Sequence[Shape], wha
     if len(parameters) != 2 * n or len(results) != n or not all(s.is_scalar for s in (*parameters, *results)):
         raise InvalidArgumentError(
             f"{what} {computation.name} is ({_list(parameters)}) -> {root.without_layout()}; expected {2 * n} scalar "
-            f"parameters and {n} scalar result{'s' if n > 1 else ''}"
+            f"parameters and {counted(n, 'scalar result')}"
         )
     for index, parameter in enumerate(parameters):
         operand, result = operands[index % n], results[index % n]

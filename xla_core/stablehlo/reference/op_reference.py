@@ -20,6 +20,7 @@ from xla_core.stablehlo.shapes.lowering import lower
 from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, Attribute, Kind, Trait, Values
 from xla_core.stablehlo.text.parser import parse_text
 from xla_core.stablehlo.verify.verifier import verify
+from xla_core.wording import counted
 
 _ELEMENTS = ("f32", "complex<f32>", "i32", "i1", "!quant.uniform<i8:f32, 5.000000e-01:-1>")
 """An example is shown in the first of these element types that the op accepts."""
@@ -127,7 +128,7 @@ def _opcodes(module: HloModule) -> str:
         i for c in module.computations for i in c.instructions if i.opcode not in (Opcode.PARAMETER, Opcode.TUPLE)
     ]
     names = ", ".join(f"`{opcode}`" for opcode in sorted({i.opcode for i in computing}))
-    return f"{len(computing)} instruction{'s' if len(computing) > 1 else ''} of HLO, in the example: {names}."
+    return f"{counted(len(computing), 'instruction')} of HLO, in the example: {names}."
 
 
 def _default(attribute: Attribute) -> str:

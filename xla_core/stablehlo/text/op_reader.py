@@ -14,6 +14,7 @@ from xla_core.stablehlo.text.assembly_format import BARE_NAMES, KNOWN_DIALECTS, 
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.fast_path import LINE_START, FastForm, fast_form
 from xla_core.stablehlo.text.region_reader import OpState, RegionReader
+from xla_core.wording import counted
 
 _RESULTS = re.compile(r"%([\w$.\-]+)(?::([0-9]{1,6}))?", re.ASCII).match
 
@@ -142,8 +143,8 @@ class OpReader(RegionReader):
         types = state.operand_types
         if len(types) != len(state.operands):
             if not self.pretty_op:
-                plural = "" if len(state.operands) == 1 else "s"
-                raise self.error(f"expected {len(state.operands)} operand type{plural} but had {len(types)}", offset)
+                expected = counted(len(state.operands), "operand type")
+                raise self.error(f"expected {expected} but had {len(types)}", offset)
             counts = f"got {len(state.operands)} operands and {len(types)} types"
             raise self.form_error(f"number of operands and types do not match: {counts}", offset)
         self.check_operands(state, types)

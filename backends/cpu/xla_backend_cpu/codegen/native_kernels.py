@@ -27,7 +27,15 @@ from xla_backend_cpu.codegen.streamed_product import StreamedProduct, StreamedPr
 from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
-from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, KernelResources, LoopAbi
+from xla_core.codegen.llvm import (
+    IrModule,
+    KernelEmitter,
+    KernelFrame,
+    KernelParameter,
+    KernelPlan,
+    KernelResources,
+    LoopAbi,
+)
 from xla_core.hlo import (
     ElementType,
     HloInstruction,
@@ -157,7 +165,7 @@ class NativeKernels:
                 1,
                 nanoseconds,
                 lapack.symbol,
-                f"{lapack.symbol}: {lapack.batch} units",
+                f"{lapack.symbol}: {KernelPlan(lapack.batch)}",
                 resources=frame.resources,
             )
         cost = self._costs.instruction(instruction)
@@ -231,7 +239,7 @@ class NativeKernels:
         if isinstance(emitter, PackedEmitter | NarrowEmitter):
             self._abi.release(frame.builder, scratch, emitter.scratch_bytes)
         self._abi.end_kernel(frame)
-        plan = f"{product}: {emitter.pieces} units"
+        plan = f"{product}: {KernelPlan(emitter.pieces)}"
         if isinstance(emitter, NarrowEmitter):
             plan += f", vectors of taps, {emitter.points} points at a time"
         nanoseconds = product.flops / flops_per_nanosecond

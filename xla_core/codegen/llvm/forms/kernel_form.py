@@ -17,6 +17,7 @@ from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, Targe
 from xla_core.hlo.ir.fused import fused_instructions, fused_parameters, fused_root, fused_roots
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
+from xla_core.wording import counted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +81,11 @@ class KernelPlan:
 
     def describe(self) -> str:
         """Returns one phase, for display."""
-        units = f"{self.count} {'unit' if self.count == 1 else 'units'}"
-        return units + (f" of {self.threads} threads" if self.threads > 1 else "") + self.describe_loops()
+        return (
+            counted(self.count, "unit")
+            + (f" of {self.threads} threads" if self.threads > 1 else "")
+            + self.describe_loops()
+        )
 
     def describe_loops(self) -> str:
         """Returns the form's own part of the description, such as its loops."""

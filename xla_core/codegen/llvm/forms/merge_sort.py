@@ -21,6 +21,7 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.sizes import power_above, power_below
 from xla_core.target import ParallelModel
+from xla_core.wording import counted
 
 _BLOCK = 256  # threads
 
@@ -71,7 +72,7 @@ class MergeSortPlan(KernelPlan):
     def describe_loops(self) -> str:
         if self.number:
             return f"; merges runs of {self.run}"
-        return f"; {self.rows} rows of {self.length}, in tiles of {self.run}"
+        return f"; {counted(self.rows, 'row')} of {self.length}, in tiles of {self.run}"
 
     @property
     def out_run(self) -> int:

@@ -24,6 +24,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import reachable
+from xla_core.wording import counted
 
 _ROWS = 4  # in a group; with 8, rows that are in the cache take longer
 _MOST_REDUCTIONS = 4  # in a kernel; with three or four, half as many rows fill the registers
@@ -41,7 +42,7 @@ class _RowGroupsPlan(KernelPlan):
     rows: int
 
     def describe_loops(self) -> str:
-        return f"; {self.count} rows of {self.columns} elements in groups of {self.rows}"
+        return f"; {counted(self.count, 'row')} of {self.columns} elements in groups of {self.rows}"
 
 
 def _reductions(body: KernelBody) -> list[HloInstruction]:

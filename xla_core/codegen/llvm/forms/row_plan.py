@@ -22,6 +22,7 @@ from xla_core.codegen.llvm.forms.sections import Section, sections
 from xla_core.codegen.llvm.forms.team_rows import (
     BLOCK,
     MOST_CODE,
+    described_rows,
     most_threads,
     rows_at_once,
     team_sizes,
@@ -36,6 +37,7 @@ from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.sizes import ceil_div, power_below
 from xla_core.target import ParallelModel
+from xla_core.wording import counted
 
 _LARGEST = 2 * BLOCK  # threads of a block of several teams that reduce columns; with more, each has few registers
 _MOST_ELEMENTS = 32  # of a row that a thread has where a larger team would have more idle threads
@@ -159,11 +161,12 @@ class TeamsPlan(KernelPlan):
 
     def describe_loops(self) -> str:
         rows, parts = self.kernel.rows, self.kernel.parts
-        kind = "rows" if rows.inner == 1 else "columns"
-        of_row = f"; {rows.count} {kind} of {rows.elements}, {self.layout.teams} a block"
-        each = f", {self.layout.size} threads each, {self.steps} x {self.width} elements a thread"
+        of_row = f"; {described_rows(rows)}, {self.layout.teams} a block"
+        each = f", {counted(self.layout.size, 'thread')} each, {self.steps} x {self.width} elements a thread"
         kept = " in registers" if self.is_kept else ""
-        by_parts = "" if parts is None else f"; columns of {parts.count} parts of {parts.length} rows"
+        by_parts = (
+            "" if parts is None else f"; columns of {counted(parts.count, 'part')} of {counted(parts.length, 'row')}"
+        )
         return of_row + each + kept + by_parts + (", combined by atomics" if self.kernel.accumulates else "")
 
 

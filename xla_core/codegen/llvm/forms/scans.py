@@ -33,6 +33,7 @@ from xla_core.codegen.llvm.forms.sections import Section, sections
 from xla_core.codegen.llvm.forms.team_rows import (
     MOST_CODE,
     bind_row,
+    described_rows,
     most_threads,
     rows_at_once,
     team_sizes,
@@ -48,6 +49,7 @@ from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.sizes import ceil_div
 from xla_core.target import ParallelModel
+from xla_core.wording import counted
 
 _COLUMN_PART = 8  # elements of a column that a thread takes at once
 _FEW_BLOCKS = 4  # a device with work for so small a part of its units has too few rows
@@ -141,11 +143,10 @@ class _ScanPlan(KernelPlan):
     def describe_loops(self) -> str:
         rows = self.rows
         if not self.writes:
-            return f"; totals of {self.divided} parts of each row"
-        kind = "rows" if rows.inner == 1 else "columns"
+            return f"; totals of {counted(self.divided, 'part')} of each row"
         parts = f" in {self.parts} parts" if self.parts > 1 else ""
-        of_row = f"; {rows.count} {kind} of {rows.elements}{parts}, {self.layout.teams} a block"
-        return f"{of_row}, {self.layout.size} threads each, {self.steps} x {self.each} elements a thread"
+        each = f"{counted(self.layout.size, 'thread')} each, {self.steps} x {self.each} elements a thread"
+        return f"; {described_rows(rows)}{parts}, {self.layout.teams} a block, {each}"
 
 
 def _plan(body: KernelBody) -> _ScanPlan | None:

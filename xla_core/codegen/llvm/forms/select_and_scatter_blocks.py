@@ -26,6 +26,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.sizes import ceil_div
+from xla_core.wording import counted
 
 _NOTHING = -1  # the position that a window without elements records
 
@@ -40,8 +41,7 @@ class _GatherPlan(KernelPlan):
     def describe_loops(self) -> str:
         if self.records:
             return "; selects"
-        most = math.prod(self.windows)
-        return f"; combines {most} {'window' if most == 1 else 'windows'}"
+        return f"; combines {counted(math.prod(self.windows), 'window')}"
 
 
 def _matches(body: KernelBody) -> bool:

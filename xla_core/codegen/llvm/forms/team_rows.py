@@ -12,12 +12,18 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.sizes import ceil_div, power_below
 from xla_core.target import ParallelModel
+from xla_core.wording import counted
 
 BLOCK = 256
 """Threads of a block, unless a row is too long for their registers, or there are few rows."""
 
 MOST_CODE = 1024
 """HLO instructions in all copies of a kernel's body, at most, where elements are kept in registers."""
+
+
+def described_rows(rows: ReducedRows) -> str:
+    """Returns the number and the length of rows, for display."""
+    return f"{counted(rows.count, 'row' if rows.inner == 1 else 'column')} of {rows.elements}"
 
 
 def widest_element(body: KernelBody) -> int:

@@ -22,6 +22,7 @@ from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame, TargetAbi
+from xla_core.wording import counted
 
 _BLOCK = 256  # threads
 _ITERATIONS = 4  # of a loop over a row, for each thread, at least
@@ -117,7 +118,8 @@ class _FftPlan(KernelPlan):
     team: int = 1
 
     def describe_loops(self) -> str:
-        return f"; {self.rows} rows" + (f", {self.team} threads a row" if self.loop < 0 else f", loop {self.loop}")
+        each = f"{counted(self.team, 'thread')} a row" if self.loop < 0 else f"loop {self.loop}"
+        return f"; {counted(self.rows, 'row')}, {each}"
 
 
 def _matches(body: KernelBody) -> bool:
