@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xla_core.analysis.hlo_value import Segment
+from xla_core.sizes import round_up
 
 _TRY_BOTH_BELOW = 2000
 
@@ -22,7 +23,7 @@ class HeapBlock:
 
 def padded(size: int, alignment: int) -> int:
     """The least multiple of `alignment` that is at least `size`."""
-    return -(-size // alignment) * alignment
+    return round_up(size, alignment)
 
 
 def pack(blocks: Sequence[HeapBlock], alignment: int = 1) -> tuple[list[int], int]:

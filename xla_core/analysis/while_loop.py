@@ -16,6 +16,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import MIRRORED_DIRECTION
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
+from xla_core.sizes import ceil_div
 
 _SAME = (Opcode.COPY, Opcode.BITCAST)
 
@@ -189,7 +190,7 @@ def trip_count(loop: Loop) -> int | None:
     distance = bound - start if direction == "LT" else start - bound
     if forward <= 0:
         return None
-    count = -(-distance // forward)
+    count = ceil_div(distance, forward)
     last = start + count * step
     least, greatest = element_type.least, element_type.greatest
     return count if least is not None and greatest is not None and least <= last <= greatest else None

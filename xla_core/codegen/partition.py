@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from xla_core.sizes import ceil_div
+from xla_core.sizes import ceil_div, round_up
 from xla_core.target import ParallelModel
 
 TILE_SIDE = 32
@@ -98,7 +98,7 @@ def _wanted(rows: int, inner: int, least: int, model: ParallelModel) -> int:
 
 def _chunk(inner: int, wanted: int) -> int:
     """The iterations of a chunk of a loop that is divided into about `wanted` ones."""
-    return ceil_div(ceil_div(inner, wanted), _CHUNK_STEP) * _CHUNK_STEP if wanted > 1 else inner
+    return round_up(ceil_div(inner, wanted), _CHUNK_STEP) if wanted > 1 else inner
 
 
 def _of_chunks(extents: Sequence[int], prefix: int, chunk: int, model: ParallelModel) -> Partition:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from xla_core.analysis.indexing import FloorDiv, FusionAccesses, IndexExpr, Loops, Variable
 from xla_core.codegen.loop_plan import Section
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.sizes import ceil_div
 from xla_core.target import ParallelModel
 from xla_core.wording import counted
 
@@ -47,7 +48,7 @@ class ThreadSplit:
     @property
     def steps(self) -> int:
         """How many rows a thread computes, at most."""
-        return -(-self.row.extent // self.rows_at_once)
+        return ceil_div(self.row.extent, self.rows_at_once)
 
     def position(self, lane: IndexExpr) -> IndexExpr:
         """Returns the position in the section of an element of a group."""
@@ -98,12 +99,12 @@ def _evaluated(
 ) -> tuple[float, ThreadSplit]:
     """Returns the cost of an element in rows of `length` elements, and the split."""
     rows, columns = count // length, length // width
-    steps = -(-rows * columns // model.resident_threads) if model.resident_threads else 1
+    steps = ceil_div(rows * columns, model.resident_threads) if model.resident_threads else 1
     split = ThreadSplit(
         Variable((section.space, "row"), rows, "row"),
         Variable((section.space, "column"), columns, "column"),
         width,
-        -(-rows // min(steps, rows)),
+        ceil_div(rows, min(steps, rows)),
     )
     lane = Variable((section.space, "lane"), width, "lane")
     accesses = FusionAccesses(bound, loops)

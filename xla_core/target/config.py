@@ -10,6 +10,7 @@ from xla_core.checked_model import CheckedModel
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
+from xla_core.sizes import round_up
 from xla_core.target.capabilities import Capabilities
 from xla_core.target.device import DeviceDescription, MemorySpace
 from xla_core.target.fusion import FusionPreferences
@@ -92,7 +93,7 @@ class TargetConfig(CheckedModel):
         unit = self.alignment.size
         total = 0
         for leaf in shape.leaves():
-            total += -(-array_size_bytes(self.layouts.with_layout(leaf)) // unit) * unit
+            total += round_up(array_size_bytes(self.layouts.with_layout(leaf)), unit)
         return total
 
     def fingerprint(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
+from xla_core.sizes import ceil_div
 
 
 class CacheLevel(CheckedModel):
@@ -31,8 +32,8 @@ class CacheLevel(CheckedModel):
         Only the sets that the pieces map to count. At 1 these are full, and beyond 1 the pieces displace one another.
         Pieces that are a large power of two apart map to few sets.
         """
-        lines = max(min(-(-piece_bytes // self.line_bytes), stride // self.line_bytes), 1)
-        pieces = min(pieces, -(-pieces * stride // self.line_bytes))
+        lines = max(min(ceil_div(piece_bytes, self.line_bytes), stride // self.line_bytes), 1)
+        pieces = min(pieces, ceil_div(pieces * stride, self.line_bytes))
         capacity = max(self.size_bytes // self.line_bytes, 1)
         if not self.ways:
             return pieces * lines / capacity

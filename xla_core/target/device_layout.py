@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from xla_core.hlo.values.shape import Layout, Shape
+from xla_core.sizes import ceil_div
 
 
 def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
@@ -54,7 +55,7 @@ def tiled_dimensions(dimensions: tuple[int, ...], tile: tuple[int, ...]) -> tupl
     rank = len(tile)
     padded = (1,) * (rank - len(dimensions)) + dimensions
     head, tail = padded[: len(padded) - rank], padded[len(padded) - rank :]
-    return head + tuple(-(-d // t) for d, t in zip(tail, tile, strict=True)) + tile
+    return head + tuple(ceil_div(d, t) for d, t in zip(tail, tile, strict=True)) + tile
 
 
 def _apply_tile(array: np.ndarray, tile: tuple[int, ...]) -> np.ndarray:
@@ -91,7 +92,7 @@ def _pack(array: np.ndarray, bits: int) -> np.ndarray:
 
 def _unpack(data: np.ndarray, count: int, bits: int, shape: Shape) -> np.ndarray:
     per_byte = 8 // bits
-    packed = data[: -(-count // per_byte)]
+    packed = data[: ceil_div(count, per_byte)]
     flat = np.stack([(packed >> (i * bits)) & ((1 << bits) - 1) for i in range(per_byte)], axis=-1).reshape(-1)[:count]
     if shape.element_type.is_signed:
         sign = 1 << (bits - 1)

@@ -10,6 +10,7 @@ from xla_core.checked_model import CheckedModel
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Layout, Shape
+from xla_core.sizes import ceil_div
 from xla_core.target.device_layout import tiled_dimensions
 
 
@@ -61,7 +62,7 @@ def array_size_bytes(shape: Shape) -> int:
     for tile in layout.tiles:
         dimensions = tiled_dimensions(dimensions, tile)
     bits = layout.element_size_in_bits or 8 * shape.element_type.byte_width
-    return -(-math.prod(dimensions) * bits // 8)
+    return ceil_div(math.prod(dimensions) * bits, 8)
 
 
 def keeps_layout(copy: HloInstruction) -> bool:

@@ -6,7 +6,7 @@ import math
 
 from xla_core.analysis.indexing.product_space import ProductSpace
 from xla_core.hlo.values.shape import Shape
-from xla_core.sizes import power_above
+from xla_core.sizes import ceil_div, power_above
 from xla_core.target import ParallelModel
 
 _TILE = 128  # rows and columns of a tile, at most
@@ -32,7 +32,7 @@ def product_tile(space: ProductSpace, shape: Shape, model: ParallelModel) -> tup
     inner = 0 if has_neighbouring_rows(space, shape) else 1
 
     def blocks() -> int:
-        return batch * math.prod(-(-n // t) for n, t in zip(lines, tile, strict=True))
+        return batch * math.prod(ceil_div(n, t) for n, t in zip(lines, tile, strict=True))
 
     while blocks() < model.blocks_at_once and math.prod(tile) > _LEAST_TILE:
         tile[inner if tile[inner] >= tile[1 - inner] else 1 - inner] //= 2

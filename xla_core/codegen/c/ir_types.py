@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator
 
 from xla_core.errors import UnimplementedError
+from xla_core.sizes import round_up
 
 _FLOATS = {"float": (32, "f32", "float"), "double": (64, "f64", "double")}
 _SMALL_FLOATS = ("half", "bfloat")  # only their bits are moved
@@ -115,7 +116,7 @@ class IrType:
         for offset, member in self._places(pointer_bytes):
             end = offset + member.size(pointer_bytes)
         align = self.alignment(pointer_bytes)
-        return -(-end // align) * align
+        return round_up(end, align)
 
     def alignment(self, pointer_bytes: int) -> int:
         """The alignment in memory, where an instruction doesn't say it."""
@@ -131,7 +132,7 @@ class IrType:
         end = 0
         for member in self.members:
             align = member.alignment(pointer_bytes)
-            end = -(-end // align) * align
+            end = round_up(end, align)
             yield end, member
             end += member.size(pointer_bytes)
 

@@ -10,6 +10,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.values.element_type import ElementType
+from xla_core.sizes import round_up
 
 _LAUNCH_ALIGNMENT = 1024  # of the shared memory that a launch asks for
 
@@ -56,7 +57,7 @@ class GpuAbi(GridAbi):
         space = f"addrspace({self.shared_address_space})"
         size = count * max(1, type_bits(type_) // 8)
         resources = builder.function.resources
-        declared = -(-resources.shared_bytes // align) * align + size
+        declared = round_up(resources.shared_bytes, align) + size
         if self.parallel.launch_shared_bytes and declared > self.parallel.shared_bytes:
             return self._launch_array(builder, space, size, align)
         resources.shared_bytes = declared
@@ -71,6 +72,6 @@ class GpuAbi(GridAbi):
             resources.launch_shared_array = builder.module.symbol(f"{builder.function.name}_launch_shared")
             definition = f"external {space} global [0 x i8], align {_LAUNCH_ALIGNMENT}"
             builder.module.add_global(resources.launch_shared_array, definition)
-        start = -(-resources.launch_shared_bytes // align) * align
+        start = round_up(resources.launch_shared_bytes, align)
         resources.launch_shared_bytes = start + size
         return builder.gep("i8", Value(f"ptr {space}", f"@{resources.launch_shared_array}"), builder.int_(start))

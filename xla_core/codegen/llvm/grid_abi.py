@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
+from xla_core.sizes import ceil_div
 
 _MOST_INDEPENDENT_THREADS = 256  # in a block whose threads don't cooperate
 
@@ -44,7 +45,7 @@ class GridAbi(TargetAbi):
         If `threads` is above 1, it is that: they work on a unit together. Otherwise each thread has units of its own.
         """
         lanes = self.parallel.lanes
-        whole_vectors = max(1, -(-count // lanes)) * lanes
+        whole_vectors = max(1, ceil_div(count, lanes)) * lanes
         return threads if threads > 1 else min(_MOST_INDEPENDENT_THREADS, self.parallel.threads, whole_vectors)
 
     def covers(self, count: int, threads: int) -> bool:

@@ -9,6 +9,7 @@ from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
+from xla_core.sizes import ceil_div
 
 
 class ConcatenateSplitter(OpExpander):
@@ -29,8 +30,8 @@ class ConcatenateSplitter(OpExpander):
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         dimensions, parts = instruction.attribute("dimensions"), list(instruction.operands)
         while len(parts) > self._most:
-            groups = -(-len(parts) // (self._most // 2))
-            size = -(-len(parts) // groups)
+            groups = ceil_div(len(parts), self._most // 2)
+            size = ceil_div(len(parts), groups)
             chunks = [parts[n : n + size] for n in range(0, len(parts), size)]
             parts = [b.add(Opcode.CONCATENATE, *c, dimensions=dimensions) if len(c) > 1 else c[0] for c in chunks]
         return b.add(Opcode.CONCATENATE, *parts, dimensions=dimensions)

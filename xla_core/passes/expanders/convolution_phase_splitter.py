@@ -15,6 +15,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import ConvolutionDimensionNumbers, SliceDimension, WindowDimension
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
+from xla_core.sizes import ceil_div
 from xla_core.target import FusionCosts
 
 _MOST_ADDED = 15  # convolutions more than before: each has code of its own
@@ -43,7 +44,7 @@ def _phase_count(window: WindowDimension) -> int:
 def _phases(window: WindowDimension, base: int, outputs: int) -> list[_Phase]:
     """The phases of a dimension of `base` inputs. Each has as many outputs as the longest."""
     count = _phase_count(window)
-    return [_phase(window, number, base, -(-outputs // count)) for number in range(count)]
+    return [_phase(window, number, base, ceil_div(outputs, count)) for number in range(count)]
 
 
 def _phase(window: WindowDimension, number: int, base: int, outputs: int) -> _Phase:

@@ -14,6 +14,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.expanders.expander import OpExpander
+from xla_core.sizes import ceil_div
 from xla_core.target import FusionCosts, ParallelModel
 
 _LEAST_TERMS = 128  # of a part: a block loads a few tiles of each operand before it has a result
@@ -45,12 +46,12 @@ class ProductSplitter(OpExpander):
             return 1
         batch, rows, columns, depth = space.sizes
         tile = product_tile(space, dot.shape, self._parallel)
-        blocks = batch * -(-rows // tile[0]) * -(-columns // tile[1])
+        blocks = batch * ceil_div(rows, tile[0]) * ceil_div(columns, tile[1])
         at_once = self._parallel.blocks_at_once
         bytes_moved = 2 * dot.shape.num_elements * _sum_type(dot).byte_width  # of the sums of a part
 
         def cost(parts: int) -> float:
-            turns = -(-blocks * parts // at_once)
+            turns = ceil_div(blocks * parts, at_once)
             work = turns * at_once * math.prod(tile) * (depth / parts)
             return work + (self._costs.kernel + self._costs.byte * bytes_moved * parts if parts > 1 else 0.0)
 

@@ -21,6 +21,7 @@ from xla_core.hlo.table.op_table import OpDef
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
+from xla_core.sizes import ceil_div
 
 
 class ReduceWindowRewriter(OpExpander):
@@ -82,7 +83,7 @@ class _Scan(abc.ABC):
         if size <= SHORT_SCAN:
             return self._steps(x, d, backwards)
         b, sizes = self.b, list(x.shape.dimensions)
-        blocks = -(-size // SHORT_SCAN)
+        blocks = ceil_div(size, SHORT_SCAN)
         # Padding goes to the end of the scan, so that it doesn't affect other elements.
         missing = blocks * SHORT_SCAN - size
         padded = b.pad_in_dim(x, d, missing if backwards else 0, 0 if backwards else missing)

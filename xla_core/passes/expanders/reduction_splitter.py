@@ -16,6 +16,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.column_parts import parts_beside_rows
 from xla_core.passes.expanders.expander import OpExpander
+from xla_core.sizes import ceil_div
 from xla_core.target import ParallelModel
 
 _FEWER = 4  # equal parts may be fewer than are wanted by this factor
@@ -86,7 +87,7 @@ class ReductionSplitter(OpExpander):
         rows = reduced_rows(instruction)
         if rows is None or not self._parallel.has_blocks:
             return 1
-        return rows.count if rows.inner == 1 else -(-rows.count // self._parallel.lanes)
+        return rows.count if rows.inner == 1 else ceil_div(rows.count, self._parallel.lanes)
 
     def _split(self, instruction: HloInstruction) -> _Split | None:
         """How the elements are divided: into equal parts if there are enough of them, else with a rest."""

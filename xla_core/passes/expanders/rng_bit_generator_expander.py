@@ -17,6 +17,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
+from xla_core.sizes import ceil_div
 
 
 class RngBitGeneratorExpander(OpExpander):
@@ -101,7 +102,7 @@ def _philox(
     """
     key_word, start, *rest = state
     count = math.prod(sizes)
-    blocks = -(-count * (2 if width == 64 else 1) // 4)
+    blocks = ceil_div(count * (2 if width == 64 else 1), 4)
     low = _counters(start, (blocks,))
     # In a state of two words, the key is also the high half of the counter.
     high = (low < start).astype(ElementType.U64) + (rest[0] if rest else key_word)

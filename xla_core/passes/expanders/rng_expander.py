@@ -11,6 +11,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
+from xla_core.sizes import ceil_div
 
 
 class RngExpander(OpExpander):
@@ -46,7 +47,7 @@ class RngExpander(OpExpander):
 
 def _bits(b: Builder, shape: Shape) -> HloExpression:
     words = shape.num_elements * shape.element_type.bit_width // 32
-    state = b.add(Opcode.RNG_GET_AND_UPDATE_STATE, shape=Shape(ElementType.U64, (2,)), delta=-(-words // 4))
+    state = b.add(Opcode.RNG_GET_AND_UPDATE_STATE, shape=Shape(ElementType.U64, (2,)), delta=ceil_div(words, 4))
     both = Shape.tuple([state.shape, shape])
     drawn = b.add(Opcode.RNG_BIT_GENERATOR, state, shape=both, algorithm="rng_default")
     return HloExpression(b, b.element(drawn, 1))

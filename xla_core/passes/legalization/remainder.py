@@ -11,6 +11,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization.decompositions import decomposition
+from xla_core.sizes import ceil_div
 
 
 @decomposition(Opcode.REMAINDER)
@@ -52,7 +53,7 @@ def _of_floats(i: HloInstruction, b: Builder, x: HloInstruction, y: HloInstructi
             b.add(Opcode.SUBTRACT, left, shift),
         ]
 
-    rest, _ = counted_loop(i, b, -(-largest // step), [above, left], [below], turn)
+    rest, _ = counted_loop(i, b, ceil_div(largest, step), [above, left], [below], turn)
     # The scale 2^(exponent - bias - mantissa bits) is applied as two normal factors; no product is rounded.
     exponent = m.isub(low, m.integer((1023 if m.is_wide(x) else 127) + mantissa_bits, x))
     half = m.ashr(exponent, 1)

@@ -21,6 +21,7 @@ from xla_core.hlo.values.shape import Shape
 from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition
+from xla_core.sizes import ceil_div
 
 _MOST_CONSTANT = 1 << 16  # the most elements of a constant that replaces a broadcast
 _ROW = 1 << 12  # elements of a row of a long iota
@@ -230,7 +231,7 @@ def _iota(i: HloInstruction, b: Builder) -> HloInstruction:
 
     if size <= _MOST_CONSTANT or kind.is_complex or kind.bit_width < 32:  # the sum would be rounded twice
         return b.broadcast(numbers(size), i.shape.dimensions, (d,))
-    rows, length = -(-size // _ROW), _ROW
+    rows, length = ceil_div(size, _ROW), _ROW
     starts, row = (b.broadcast(n, (rows, length), (k,)) for k, n in enumerate((numbers(rows, length), numbers(length))))
     whole = b.reshape(b.add(Opcode.ADD, starts, row), (rows * length,))
     return b.broadcast(b.slice_in_dim(whole, 0, 0, size), i.shape.dimensions, (d,))

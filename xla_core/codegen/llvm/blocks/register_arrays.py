@@ -8,6 +8,7 @@ from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.codegen.llvm.target_abi import TargetAbi
+from xla_core.sizes import round_up
 
 _ALIGNMENT = 64
 
@@ -46,7 +47,7 @@ class RegisterArrays:
     @staticmethod
     def size(types: Sequence[str], count: int) -> int:
         """Returns the bytes of arrays of `count` elements."""
-        return sum(-(-element_bytes([t]) * count // _ALIGNMENT) * _ALIGNMENT for t in types)
+        return sum(round_up(element_bytes([t]) * count, _ALIGNMENT) for t in types)
 
     def load(self, position: Value) -> list[Value]:
         """Returns the registers at a position."""

@@ -16,6 +16,7 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.sizes import ceil_div
 
 _LINES = 8
 
@@ -124,7 +125,8 @@ class TileCopy:
         self._b = b = context.builder
         self._zeros = [b.like(0, Value(held_type(t), "")) for t in types]
         self._parts = [
-            self._part(b.add(thread, b.int_(number * threads)), first) for number in range(-(-layout.groups // threads))
+            self._part(b.add(thread, b.int_(number * threads)), first)
+            for number in range(ceil_div(layout.groups, threads))
         ]
         self._holds = b.bool_(True)
         if layout.groups % threads:

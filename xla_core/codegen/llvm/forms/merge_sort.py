@@ -19,7 +19,7 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.sizes import power_above, power_below
+from xla_core.sizes import ceil_div, power_above, power_below
 from xla_core.target import ParallelModel
 from xla_core.wording import counted
 
@@ -99,11 +99,11 @@ def plan_merge_sort(types: Sequence[str], rows: int, length: int, limit: int, mo
     tile = min(room, max(PART, power_above(length)))
     at_once = room // tile
     least = max(2, min(model.lanes, room // PART))  # threads of a block
-    while at_once > 1 and at_once // 2 * tile >= least * PART and -(-rows // at_once) < model.units:
+    while at_once > 1 and at_once // 2 * tile >= least * PART and ceil_div(rows, at_once) < model.units:
         at_once //= 2
-    tiles = -(-length // tile)
+    tiles = ceil_div(length, tile)
     first = MergeSortPlan(
-        -(-rows // at_once) * tiles,
+        ceil_div(rows, at_once) * tiles,
         threads=at_once * tile // PART,
         types=types,
         rows=rows,
@@ -130,12 +130,12 @@ def plan_merge_sort(types: Sequence[str], rows: int, length: int, limit: int, mo
 
 def _pairs(plan: MergeSortPlan) -> int:
     """Pairs of runs in a row; the last one may be a single run."""
-    return -(-plan.total // (2 * plan.run))
+    return ceil_div(plan.total, 2 * plan.run)
 
 
 def _parts(plan: MergeSortPlan) -> int:
     """Threads for a pair of runs."""
-    return -(-plan.out_run // PART)
+    return ceil_div(plan.out_run, PART)
 
 
 def emit_merge_sort(
@@ -160,7 +160,7 @@ class _Emission:
     def sort_tiles(self, unit: Value) -> None:
         """A block sorts a tile, or several whole rows. The threads of a tile are neighbours."""
         b, plan, context, abi = self._b, self._plan, self._context, self._context.abi
-        tiles, team = -(-plan.length // plan.run), plan.run // PART
+        tiles, team = ceil_div(plan.length, plan.run), plan.run // PART
         memory = RegisterArrays.shared(abi, b, plan.types, 2 * plan.rows_per_block * plan.run)
         thread = abi.thread_index(b)
         member = b.urem(thread, b.int_(team))
@@ -230,7 +230,7 @@ class _Emission:
             sizes=self._sizes(b.sub(b.int_(plan.total), start), b.int_(plan.run)),
             part=b.mul(b.urem(unit, b.int_(parts)), b.int_(PART)),
             limit=b.int_(plan.out_run),
-            levels=b.int_((-(-2 * plan.run // PART) - 1).bit_length()),
+            levels=b.int_((ceil_div(2 * plan.run, PART) - 1).bit_length()),
         )
 
     def _sizes(self, rest: Value, run: Value) -> tuple[Value, Value]:

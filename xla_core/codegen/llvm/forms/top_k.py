@@ -23,6 +23,7 @@ from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
+from xla_core.sizes import ceil_div
 
 _BLOCK = 128  # elements that are compared with the heap's root at once
 _INDEX_BITS = 32
@@ -81,7 +82,7 @@ class _Row:
         self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops)
         self._row = delinearized(self._indices.new("row", math.prod(dims[:-1]), number), dims[:-1])
         self._block_size = min(_BLOCK, self._length)
-        self._blocks = -(-(self._length - self._k) // self._block_size)
+        self._blocks = ceil_div(self._length - self._k, self._block_size)
 
     def emit(self) -> None:
         b, k, each = self._b, self._k, self._context.each

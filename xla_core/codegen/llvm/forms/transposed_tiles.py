@@ -34,7 +34,7 @@ from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
 from xla_core.hlo.table.op_table import Trait
-from xla_core.sizes import power_below
+from xla_core.sizes import ceil_div, power_below
 
 _SIDE = 32  # groups of elements along each side of a tile
 _PITCH = _SIDE + 1  # words from one row of shared memory to the next
@@ -111,7 +111,7 @@ def _plan(body: KernelBody) -> _TransposedTilesPlan | None:
             staged.append(load)
     if not staged:
         return None
-    tiles = math.prod(-(-v.extent // (_SIDE * width)) for v in (outer, inner))
+    tiles = math.prod(ceil_div(v.extent, _SIDE * width) for v in (outer, inner))
     count = tiles * math.prod(v.extent for p, v in enumerate(variables[:-1]) if p != across)
     threads = power_below(min(_THREADS, model.threads))  # its lines divide a tile's
     return _TransposedTilesPlan(
@@ -192,7 +192,7 @@ class _Tiles:
     def emit(self, unit: Value) -> None:
         """Emits the copies to shared memory, and the computation."""
         plan, indices, b = self._plan, self.indices, self._b
-        tiles = [-(-v.extent // _SIDE) for v in self._groups]
+        tiles = [ceil_div(v.extent, _SIDE) for v in self._groups]
         number = indices.new("unit", plan.count, unit)
         *places, row, column = delinearized(number, [*(v.extent for v in plan.others), *tiles])
         for variable, place in zip(plan.others, places, strict=True):

@@ -17,6 +17,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.passes.legalization.carriers.conversions import CARRIERS, joined, split
+from xla_core.sizes import ceil_div
 from xla_core.target.layout_rules import COPIES_BEGINNING
 
 _S32 = ElementType.S32
@@ -31,7 +32,7 @@ def read_words(b: Builder, value: HloInstruction) -> HloInstruction:
     in_word, flat = 32 // apart, value
     if shape.rank != 1:
         flat = b.add(Opcode.BITCAST, value, shape=_flat(shape, shape.num_elements))
-    count = -(-shape.num_elements // in_word)
+    count = ceil_div(shape.num_elements, in_word)
     missing = count * in_word - shape.num_elements
     if missing:
         zeros = b.constant(np.zeros(missing, kind.dtype), flat.shape.with_dimensions((missing,)))
@@ -50,7 +51,7 @@ def write_words(b: Builder, value: HloInstruction, shape: Shape) -> HloInstructi
     if not shape.num_elements:
         return b.constant(np.zeros(shape.dimensions, kind.dtype), shape)
     in_word = 32 // apart
-    count = -(-shape.num_elements // in_word)
+    count = ceil_div(shape.num_elements, in_word)
     physical = b.transpose(value, shape.minor_to_major()[::-1])
     flat = b.reshape(physical, (shape.num_elements,))
     flat = b.pad_in_dim(flat, 0, 0, count * in_word - shape.num_elements)

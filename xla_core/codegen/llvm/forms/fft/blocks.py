@@ -22,6 +22,7 @@ from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame, TargetAbi
+from xla_core.sizes import ceil_div
 from xla_core.wording import counted
 
 _BLOCK = 256  # threads
@@ -142,10 +143,10 @@ def _plan(body: KernelBody) -> _FftPlan:
         at_once = limit // team
         while at_once > 1 and at_once * row > model.shared_bytes:
             at_once //= 2
-        while at_once > 1 and at_once // 2 * team >= max(2, model.lanes) and -(-rows // at_once) < model.units:
+        while at_once > 1 and at_once // 2 * team >= max(2, model.lanes) and ceil_div(rows, at_once) < model.units:
             at_once //= 2
         team = max(team, 2 // at_once)
-        count = -(-rows // at_once)
+        count = ceil_div(rows, at_once)
         return _FftPlan(count, threads=at_once * team, rows=rows, row_elements=code.most_used, team=team)
     first, *later = [
         _FftPlan(

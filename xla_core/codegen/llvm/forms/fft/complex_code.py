@@ -10,6 +10,7 @@ import numpy as np
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
+from xla_core.sizes import round_up
 
 TABLE = 1024  # entries; a longer table is computed from the products of two short ones
 _PADDING = 16  # elements, so that planes begin on cache lines
@@ -32,7 +33,7 @@ class View(Source, Protocol):
 
 def padded(count: int) -> int:
     """Returns how many real numbers a plane of `count` takes."""
-    return -(-count // _PADDING) * _PADDING
+    return round_up(count, _PADDING)
 
 
 class FftCode:
