@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xla_core.analysis.atomics import has_atomic
 from xla_core.analysis.indexing import reduced_rows
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.combiner import combiner
@@ -19,10 +20,6 @@ from xla_core.hlo.values.shape import Shape
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.target import FusionCosts, ParallelModel
-
-_FLOATS = frozenset({Opcode.ADD})
-_INTEGERS = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MAXIMUM, Opcode.MINIMUM})
-"""The ops for which most processors have one atomic instruction."""
 
 _KERNELS = frozenset({Opcode.FUSION, Opcode.REDUCE})
 
@@ -80,8 +77,7 @@ class ReductionMerger(InstructionPass):
             return False
         if first.opcode != Opcode.REDUCE or combiner(first.attribute("to_apply")) is not op or op is None:
             return False
-        ops = _FLOATS if element_type.is_floating else _INTEGERS if element_type.is_integral else frozenset()
-        return op.opcode in ops and element_type.bit_width in self._parallel.atomic_bits
+        return has_atomic(op, element_type, self._parallel)
 
     def _is_cheaper(self, sums: Sequence[_Sum]) -> bool:
         """Whether atomics take less time than a kernel that reads the parts, which the first one stores."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_core.analysis.atomics import has_atomic
 from xla_core.codegen.llvm.elements.element_emitter import call_computation
 from xla_core.codegen.llvm.elements.registers import from_bits, to_bits
 from xla_core.codegen.llvm.ir.module import Value
@@ -22,7 +23,7 @@ _INTEGERS = {
     Opcode.MAXIMUM: ("max", "umax"),
     Opcode.MINIMUM: ("min", "umin"),
 }
-"""LLVM's operations on signed and on unsigned integers. Most processors have them."""
+"""LLVM's operations on signed and on unsigned integers."""
 
 
 def combine_atomically(
@@ -61,12 +62,9 @@ def combine_atomically(
 def _operation(context: EmissionContext, computation: HloComputation, element_type: ElementType) -> str | None:
     """The atomicrmw operation that is equivalent to the computation."""
     op = combiner(computation)
-    if op is None or element_type.bit_width not in context.abi.parallel.atomic_bits:
+    if op is None or not has_atomic(op, element_type, context.abi.parallel):
         return None
-    if element_type.is_floating:
-        return "fadd" if op.opcode == Opcode.ADD else None
-    names = _INTEGERS.get(op.opcode) if element_type.is_integral else None
-    return names[not element_type.is_signed] if names else None
+    return f"f{op.opcode}" if element_type.is_floating else _INTEGERS[op.opcode][not element_type.is_signed]
 
 
 def _word(context: EmissionContext, array: IrArray, place: Value) -> tuple[Value, Value | None]:
