@@ -28,7 +28,7 @@ from xla_core.target import AlignmentRules, Capabilities, FusionCosts, FusionPre
 
 TRIPLE = PtxAbi.triple
 
-_LAUNCH_SECONDS = 0.34e-6  # that a launch is worth, where the next one is enqueued meanwhile
+_SAVED_LAUNCH_SECONDS = 0.34e-6  # by a launch less, where each is enqueued while the one before it runs
 
 _HOST_OPCODES = frozenset(
     op.opcode
@@ -70,7 +70,7 @@ def target_config(processor: str, chip: Chip) -> TargetConfig:
 
 def _fusion_preferences(chip: Chip) -> FusionPreferences:
     """The costs of a device whose threads compute faster than its memory moves bytes, and whose launches cost much."""
-    kernel = _LAUNCH_SECONDS * chip.instructions
+    kernel = _SAVED_LAUNCH_SECONDS * chip.instructions
     costs = FusionCosts(byte=chip.byte_instructions, kernel=kernel, transcendental=24.0)
     return FusionPreferences(fuse_products=True, least_shared_bytes=0, costs=costs)
 

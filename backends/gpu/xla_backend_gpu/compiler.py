@@ -184,7 +184,7 @@ class GpuCompiler(Compiler):
             engine=own.engine,
             graphs=own.graphs,
             level=2 if options.optimization_level else 0,
-            supports=self.target_config.supports if options.fallback == "host" else None,
+            supports=self._target(own).supports if options.fallback == "host" else None,
             tuner=tuner,
             keep_artifacts=options.keep_artifacts,
         )
