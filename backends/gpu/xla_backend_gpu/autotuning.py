@@ -52,6 +52,7 @@ def seconds_of(executor: GpuExecutor, chip: Chip, thunks: Sequence[KernelThunk |
 
     Raises:
         ResourceExhaustedError: the device has no memory for their buffers.
+        XlaError: a step failed.
     """
     stream = GpuStream(executor)
     memory: dict[int, DeviceMemory] = {}
@@ -76,6 +77,8 @@ def seconds_of(executor: GpuExecutor, chip: Chip, thunks: Sequence[KernelThunk |
         before = driver.counters
         _enqueue(stream, thunks, memory)
         stream.synchronize()
+        if stream.error is not None:
+            raise stream.error
         calls = sum(estimated_seconds_of_library(t.matmul, chip) for t in thunks if isinstance(t, MatmulThunk))
         return calls + estimated_seconds(driver.counters - before, chip)
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
+from xla_backend_gpu.autotuning import seconds_of
 from xla_backend_gpu.chips import DEFAULT
 from xla_backend_gpu.counting import counted
-from xla_backend_gpu.emulator import Counters
+from xla_backend_gpu.emulator import Counters, EmulatorFault
 from xla_backend_gpu.estimates import estimated_seconds
 
 import xla_core as xla
@@ -46,6 +48,14 @@ def test_a_program_is_tuned_once_and_stays_right(client: xla.Client, tmp_path: P
     choices = list(json.loads(path.read_text()).values())
     assert len(choices) == 1
     assert ("kernel_plan" in executable.as_text()) == bool(choices[0])
+
+
+def test_a_kernel_that_fails_has_no_time(lost_client: xla.Client) -> None:
+    executable = lost_client.compile(ROWS, xla.CompileOptions(backend={"engine": "checked"}))._executable
+    (kernel,) = executable.kernels()
+    too_small = dataclasses.replace(kernel, operands=kernel.results)
+    with pytest.raises(EmulatorFault, match="out-of-bounds"):
+        seconds_of(lost_client.devices[0].executor, DEFAULT, [too_small])
 
 
 @pytest.mark.parametrize("level", [0, 2])

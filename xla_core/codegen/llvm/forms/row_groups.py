@@ -86,7 +86,7 @@ def _plan(body: KernelBody) -> _RowGroupsPlan | None:
 
 
 def _matches(body: KernelBody) -> bool:
-    return bool(_reductions(body))
+    return not body.parallel.has_blocks and bool(_reductions(body))
 
 
 def _emit(body: KernelBody, plan: _RowGroupsPlan, frame: KernelFrame, context: EmissionContext) -> None:
@@ -94,11 +94,13 @@ def _emit(body: KernelBody, plan: _RowGroupsPlan, frame: KernelFrame, context: E
     emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
     section = plan.section
     loops = [(frame.begin, frame.end, plan.rows)]
-    if plan.count % plan.rows:
+    if frame.step.integer != 1:  # the rows of this call aren't neighbours, so there are no groups
+        loops = [(frame.begin, frame.end, 1)]
+    elif plan.count % plan.rows:
         rest = b.sub(frame.end, b.urem(frame.end, b.int_(plan.rows)))
         loops = [(frame.begin, rest, plan.rows), (rest, frame.end, 1)]
     for begin, end, rows in loops:
-        loop, _ = context.open_loop(begin, end, b.int_(rows), name="rows")
+        loop, _ = context.open_loop(begin, end, b.int_(rows) if rows > 1 else frame.step, name="rows")
         first = indices.new("row", plan.count, loop.index)
         positions: list[IndexExpr] = [first + number for number in range(rows)]
         reduce_together(emitter, plan.reductions, [section.index(p) for p in positions])
