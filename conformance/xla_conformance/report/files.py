@@ -13,6 +13,8 @@ from xla_conformance.results import Run
 from xla_conformance.stablehlo import report as stablehlo_report
 
 MANIFEST = "manifest.json"
+VIEWS = ("junit.xml", "index.html", "badge.svg")
+"""The files that follow from report.json."""
 
 
 def write_report(run: Run, folder: Path, earlier: dict[str, Any] | None = None) -> list[Path]:
@@ -31,7 +33,7 @@ def write_report(run: Run, folder: Path, earlier: dict[str, Any] | None = None) 
 
     folder.mkdir(parents=True, exist_ok=True)
     document = to_json(run)
-    files = [folder / name for name in ("report.json", "junit.xml", "index.html", "badge.svg")]
+    files = [folder / name for name in ("report.json", *VIEWS)]
     files[0].write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     write_junit(run, files[1])
     files[2].write_text(page(document, earlier), encoding="utf-8")

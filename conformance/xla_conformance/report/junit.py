@@ -28,7 +28,7 @@ def write_junit(run: Run, file: Path) -> None:
         for result in run.results:
             if result.group != group:
                 continue
-            case = TestCase(printable(result.name), group, result.seconds)
+            case = TestCase(printable(result.name), group, round(result.seconds, 4))  # as in report.json
             kind = _KINDS.get(result.state)
             if kind is not None:
                 verdict = kind(printable(result.message), result.state.value)

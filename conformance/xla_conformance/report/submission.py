@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import xla_core as xla
 from xla_conformance import __version__
 from xla_conformance.levels import scores
 from xla_conformance.report.document import from_json, read_document, to_json
-from xla_conformance.report.files import MANIFEST, hashes
+from xla_conformance.report.files import MANIFEST, VIEWS, hashes, write_report
 from xla_conformance.results import State
 from xla_conformance.runner import collect_tests
 from xla_conformance.waivers import Waiver
@@ -19,6 +22,7 @@ from xla_core.errors import NotFoundError
 
 _DERIVED = ("conforms", "passes", "summary", "groups", "levels", "ops")
 _NEEDED = ("suite_version", "core_version", "contract_version", "backend_version", "device")
+_TREND = re.compile(r'<section id="trend">.*?</section>\n', re.DOTALL)
 
 
 def problems_of(folder: Path) -> list[str]:
@@ -32,7 +36,7 @@ def problems_of(folder: Path) -> list[str]:
         raise NotFoundError(f"there is no folder {folder}")
     document = read_document(folder)
     problems = [*_files(folder), *_whole(document), *_derived(document), *_waivers(document)]
-    return problems or [*_complete(document)]
+    return problems or [*_views(folder, document), *_complete(document)]
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -52,9 +56,9 @@ def _files(folder: Path) -> Iterator[str]:
 def _whole(document: dict[str, Any]) -> Iterator[str]:
     environment = document["environment"]
     yield from (f"the environment lacks {key}" for key in _NEEDED if not environment.get(key))
-    version = environment.get("suite_version")
-    if version and version != __version__:
-        yield f"it was made by version {version} of the suite, this is {__version__}"
+    for what, key, ours in (("the suite", "suite_version", __version__), ("xla-core", "core_version", xla.__version__)):
+        if (version := environment.get(key)) and version != ours:
+            yield f"it was made by version {version} of {what}, this is {ours}"
     if document["selection"]:
         yield f"only a selection of the tests ran: {document['selection']}"
     if document["problem"] or document["not_run"]:
@@ -64,6 +68,18 @@ def _whole(document: dict[str, Any]) -> Iterator[str]:
         yield "a test has two results"
     if not document["conforms"]:
         yield "it does not conform"
+
+
+def _views(folder: Path, document: dict[str, Any]) -> Iterator[str]:
+    """The files that don't show what report.json says. The page may also have the changes since an earlier report."""
+    with tempfile.TemporaryDirectory() as made:
+        write_report(from_json(document), Path(made))
+        for name in VIEWS:
+            texts = [
+                _TREND.sub("", (place / name).read_text(encoding="utf-8"), count=1) for place in (folder, Path(made))
+            ]
+            if texts[0] != texts[1]:
+                yield f"{name} does not show what report.json says"
 
 
 def _complete(document: dict[str, Any]) -> Iterator[str]:

@@ -85,6 +85,10 @@ def _old(document: dict[str, Any]) -> None:
     document["environment"]["suite_version"] = "0.0.9"
 
 
+def _of_another_core(document: dict[str, Any]) -> None:
+    document["environment"]["core_version"] = "0.0.9"
+
+
 def _select(document: dict[str, Any]) -> None:
     document["selection"] = "-k tanh"
 
@@ -101,6 +105,7 @@ def _twice(document: dict[str, Any]) -> None:
         (_claim, "conforms does not follow from the results"),
         (_forget, "the environment lacks device"),
         (_old, "it was made by version 0.0.9 of the suite"),
+        (_of_another_core, "it was made by version 0.0.9 of xla-core"),
         (_select, "only a selection of the tests ran"),
         (_twice, "a test has two results"),
     ],
@@ -121,6 +126,22 @@ def test_a_changed_file(submission: Path, capfd: pytest.CaptureFixture[str]) -> 
     ]
     assert main(["conform", "--verify", str(submission)]) == 1
     assert "3 problems" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["junit.xml", "index.html", "badge.svg"])
+def test_a_file_that_shows_something_else(submission: Path, name: str) -> None:
+    file = submission / name
+    shown = file.read_text()
+    file.write_text(shown.replace("chip", "ship"))
+    (submission / "manifest.json").write_text(json.dumps({"files": hashes(submission)}))
+    assert f"{name} does not show what report.json says" in problems_of(submission)
+
+
+def test_a_page_with_the_changes_since_an_earlier_report(submission: Path) -> None:
+    document = json.loads((submission / "report.json").read_text())
+    write_report(from_json(document), submission, document)
+    assert "Since the earlier report" in (submission / "index.html").read_text()
+    assert not any("report.json says" in problem for problem in problems_of(submission))
 
 
 def test_waivers(tmp_path: Path) -> None:
