@@ -211,7 +211,7 @@ def coverage(out: Console) -> None:
     cases = itertools.chain.from_iterable(generate(every_type=every_type) for every_type in passes_of("full"))
     parts: dict[str, Iterable[object]] = {
         "sentences of the contract that no test names": promises.uncovered(),
-        "values of attributes, sizes and operand counts that no case of an op meets": [
+        "values of attributes, element types, sizes and operand counts that no case of an op meets": [
             f"{opcode}: {name} {value}" for opcode, name, value in of_ops.uncovered(cases)
         ],
     }

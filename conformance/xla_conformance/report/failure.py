@@ -40,7 +40,7 @@ def lines_of(
         roots: the roots of the run's failures.
         folder: where the run's report is.
         brief: leave out the module and most of the details.
-        whole: show a long module whole, not only the part with the wrong result.
+        whole: show the whole module, not only the part with the wrong result.
     """
     failure = result.failure
     yield printable(result.message)
@@ -109,15 +109,15 @@ def bisection(backend: str, environment: Mapping[str, Any], failure: Mapping[str
 
 
 def _module(failure: Mapping[str, Any], whole: bool) -> Iterator[str]:
-    """The failure's program; of a long one only the part that computes the wrong result, unless it is to be `whole`."""
+    """The failure's program, or the part that computes the wrong result if that is half or less and not `whole`."""
     lines = failure["module"].strip().splitlines()
     heading = "HLO:"
-    if not whole and len(lines) > _MODULE_LINES and "got" in failure:
+    if not whole and "got" in failure:
         try:
             part = _lines_of_part(part_with_result(failure["module"], failure.get("result", 0)))
         except XlaError:  # the program is StableHLO
             part = lines
-        if len(part) < len(lines):
+        if 2 * len(part) <= len(lines):
             heading, lines = f"HLO of this result, {len(part)} lines of {len(lines)}:", part
     shown = lines if whole else lines[:_MODULE_LINES]
     yield from (heading, *(f"  {_shortened(line)}" for line in shown))

@@ -13,7 +13,6 @@ import json
 import os
 import sys
 import threading
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -337,7 +336,7 @@ def _promises(items: list[pytest.Item]) -> dict[str, list[str]]:
 
 def _refusal(error: BaseException) -> dict[str, Any]:
     """The error as data. It is the backend's own refusal if nothing but an XlaError led to it."""
-    details = "".join(traceback.format_exception(error))
+    details = explain(error).details
     if not isinstance(error, XlaError):
         message = f"{type(error).__name__}: {error}"
         return {"refuses": False, "code": "", "message": message, "hint": None, "details": details}

@@ -200,6 +200,19 @@ def test_of_a_long_program_the_part_with_the_wrong_result_is_shown(capsys: pytes
     assert whole.count("negate(") == 59
 
 
+def test_of_a_short_program_most_of_which_is_right_the_part_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    results = ", ".join(f"y{n}" for n in range(9))
+    values = "".join(f"  y{n} = f32[4] {'cosine' if n == 7 else 'negate'}(x)\n" for n in range(9))
+    types = ", ".join(["f32[4]"] * 9)
+    module = (
+        f"HloModule m\n\nENTRY e {{\n  x = f32[4] parameter(0)\n{values}  ROOT t = ({types}) tuple({results})\n}}\n"
+    )
+    wrong = Result("test_ops.py::test_op[cos-f32]", State.FAIL, failure=FAILURE | {"module": module, "result": 7})
+    out = shown(run_of(wrong), capsys)
+    assert "HLO of this result, 6 lines of 15:" in out
+    assert "negate(" not in out
+
+
 def test_a_long_program_that_is_no_hlo_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
     failure = FAILURE | {"module": "module @m {\n" + "  stablehlo\n" * 98 + "}\n"}
     out = shown(run_of(Result("test_ops.py::test_op[exp-f32]", State.FAIL, failure=failure)), capsys)

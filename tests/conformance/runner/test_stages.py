@@ -45,6 +45,10 @@ def test_what_breaks_while_it_loads_opens_or_closes_is_told(put_backend: Put, st
     if fault == "crashes":
         assert "SIGSEGV" in wrong.message
         assert "stacks:" in wrong.details
+    if (stage, fault) == ("executor", "raises"):
+        assert "caused by RuntimeError: no such driver" in wrong.details
+        assert " in fault" in wrong.details  # where it was raised
+        assert "raise RuntimeError" not in wrong.details  # no Python source
     assert any(r.group == "ops" for r in run.results) == (stage == "close")
 
 
