@@ -111,7 +111,7 @@ def load_backend(name: str) -> BackendSpec:
 
 def inspect_backends() -> list[BackendInfo]:
     """Loads and probes every installed backend. A failure in one doesn't affect the others."""
-    return [_inspect(name) for name in backends()]
+    return [inspect_backend(name) for name in backends()]
 
 
 def misnamed_entry_points() -> list[tuple[str, str, str]]:
@@ -185,9 +185,15 @@ def _distribution(point: importlib.metadata.EntryPoint) -> str:
     return f"{dist.metadata['Name']} {dist.version}" if dist is not None else point.value
 
 
-def _inspect(name: str) -> BackendInfo:
+def describe_backend(name: str) -> BackendInfo:
+    """Returns what the entry points say of an installed backend, which is not loaded."""
     points = [point for point in _entry_points() if point.name == name]
-    info = BackendInfo(name, tuple(sorted(_distribution(point) for point in points)), points[0].value)
+    return BackendInfo(name, tuple(sorted(_distribution(point) for point in points)), points[0].value)
+
+
+def inspect_backend(name: str) -> BackendInfo:
+    """Loads and probes an installed backend."""
+    info = describe_backend(name)
     try:
         spec = load_backend(name)
     except XlaError as error:

@@ -11,6 +11,7 @@ import pytest
 
 from xla_core import Client
 from xla_core.backend import registry
+from xla_core.cli import rehearsal
 from xla_core.errors import FailedPreconditionError, NotFoundError, UnavailableError
 from xla_core.hlo.ops import custom_calls
 
@@ -112,6 +113,70 @@ def test_a_broken_backend_shows_its_cause_and_breaks_no_other(
     assert last == "Programs run on 'toy' unless you name another; cannot be loaded: smoke."
     assert xla("run", program).code == 0
     assert "libsmoke.so" in xla("run", program, "-b", "smoke").err
+
+
+ENDING = """\
+import ctypes, os, time
+
+from toy_backend import ToyPlatform, spec
+from xla_core.backend import Availability, hookimpl
+
+def fault():
+    print("chip driver 9: no firmware", flush=True)
+    {fault}
+
+class Platform(ToyPlatform):
+    def create_executor(self, ordinal):
+        {open}
+
+def probe():
+    {probe}
+    return Availability(True)
+
+{load}
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, probe=probe)
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "fault", "said"),
+    [
+        ("load", "os.abort()", "backend 'smoke' of smoke 1.0 cannot be used: loading it ended its process by SIGABRT"),
+        (
+            "probe",
+            "time.sleep(600)",
+            "backend 'smoke' of smoke 1.0 cannot be used: its probe did not finish within 6 s",
+        ),
+        ("open", "os._exit(5)", "opening it ended its process with code 5"),
+    ],
+)
+def test_a_backend_that_ends_or_hangs_is_told(
+    xla: Callable[..., Any],
+    install: Callable[..., None],
+    toy: Any,
+    only_these: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    fault: str,
+    said: str,
+) -> None:
+    monkeypatch.setattr(rehearsal, "LIMIT_SECONDS", 6.0)
+    monkeypatch.syspath_prepend(str(Path(toy.__file__).parent))
+    holes = {each: "fault()" if each == step else "pass" for each in ("load", "probe", "open")}
+    install("toy", "toy", TOY)
+    install("smoke", "smoke", ENDING.format(fault=fault, **holes))
+    only_these("toy", "smoke")
+    examined = xla("doctor")
+    assert examined.code == 1
+    assert said in examined.out
+    assert "    chip driver 9: no firmware" in examined.out
+    assert "`xla conform --backend smoke -k loading` shows where" in examined.out
+    kind = "opened" if step == "open" else "loaded"
+    last = examined.out.splitlines()[-1]
+    assert last == f"Programs run on 'toy' unless you name another; cannot be {kind}: smoke."
 
 
 def test_custom_calls_that_are_broken_are_listed(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xla_core.backend import BackendInfo, Requirement
+    from xla_core.cli.rehearsal import Accident
 
 VARIABLES = ("XLA_PLATFORM", "XLA_FLAGS", "XLA_CORE_FLAGS", "JAX_PLATFORMS")
 PACKAGES = ("numpy", "ml_dtypes", "llvmlite", "pluggy", "pydantic", "jax", "jaxlib")
@@ -56,11 +57,15 @@ def backends() -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Finding:
-    """The result of opening a backend's devices: `devices` describes them, or is "" and `cause` is the reason."""
+    """The result of opening a backend's devices: `devices` describes them, or is "" and `cause` is the reason.
+
+    `words` are what its process printed before it ended.
+    """
 
     info: BackendInfo
     devices: str
     cause: str
+    words: str = ""
 
 
 def doctor() -> None:
@@ -69,13 +74,12 @@ def doctor() -> None:
     Exit code 1 if no program can run, or if an installed backend or custom call can't be imported or opened. A backend
     whose probe reports that it can't be used is not a failure.
     """
-    from xla_core.backend import inspect_backends
     from xla_core.backend.registry import misnamed_entry_points, misnaming
     from xla_core.hlo.ops.custom_calls import broken_custom_calls
 
     out = output.console()
     _environment(out)
-    findings = [_open(info) for info in inspect_backends()]
+    findings = _findings()
     _show_jax(out, [finding.info.name for finding in findings])
     for finding in findings:
         _show(out, finding)
@@ -123,6 +127,30 @@ def _show_jax(out: Console, backends: list[str]) -> None:
         out.print(f"  [yellow]{_escaped(problem)}", soft_wrap=True)
 
 
+def _findings() -> list[_Finding]:
+    """Loads, probes and opens each installed backend; those that would end or hold up this process only elsewhere."""
+    from xla_core.backend import backends
+    from xla_core.backend.registry import inspect_backend
+    from xla_core.cli.rehearsal import accidents
+
+    ended = accidents(backends())
+    return [_not_opened(name, ended[name]) if name in ended else _open(inspect_backend(name)) for name in backends()]
+
+
+def _not_opened(name: str, accident: Accident) -> _Finding:
+    from xla_core.backend.registry import describe_backend, inspect_backend
+    from xla_core.errors import FailedPreconditionError
+
+    where = f"`xla conform --backend {name} -k loading` shows where"
+    if accident.step == "open":
+        return _Finding(inspect_backend(name), "", f"opening it {accident.what}; {where}", accident.words)
+    info = describe_backend(name)
+    doing = {"load": "loading it", "probe": "its probe"}[accident.step]
+    message = f"backend {name!r} of {' and '.join(info.distributions)} cannot be used: {doing} {accident.what}"
+    error = FailedPreconditionError(message, hint=f"{where}; reinstall or uninstall the distribution")
+    return _Finding(dataclasses.replace(info, error=error, details=accident.words), "", message)
+
+
 def _open(info: BackendInfo) -> _Finding:
     import xla_core as xla
     from xla_core.errors import XlaError
@@ -161,8 +189,8 @@ def _show(out: Console, finding: _Finding) -> None:
         advice = [part for part in info.error.hint.split("; ") if "`xla doctor`" not in part]  # it is running
         if advice:
             out.print(f"  hint: {'; '.join(advice)}", soft_wrap=True, markup=False)
-    if broken and info.details:
-        out.print("\n".join(f"    {line}" for line in info.details.rstrip().splitlines()), soft_wrap=True, markup=False)
+    if details := finding.words or (info.details if broken else ""):
+        out.print("\n".join(f"    {line}" for line in details.rstrip().splitlines()), soft_wrap=True, markup=False)
 
 
 def _sentence(findings: list[_Finding], calls: list[str], misnamed: list[str]) -> tuple[str, bool]:
