@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from xla_conformance.bisect.comparison import first_difference, instruction_difference, rule_of
 from xla_conformance.ops.contexts import ALONE
-from xla_conformance.ops.domain import DOMAINS, TYPES
+from xla_conformance.ops.domain import TYPES
+from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.elementwise import ValueCase
 from xla_conformance.ops.elementwise_forms import forms
 

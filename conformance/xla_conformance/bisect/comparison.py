@@ -8,10 +8,9 @@ import numpy as np
 
 from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.failures import Failure
-from xla_conformance.ops import domains as _domains
 from xla_conformance.ops.comparison import Expected, Rule, check, wide_type, within
 from xla_conformance.ops.comparison_complex import expected_of_complex
-from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.domains import DOMAINS
 from xla_core.cli import comparison
 from xla_core.hlo import (
     ElementType,
@@ -23,8 +22,6 @@ from xla_core.hlo import (
     extract_module,
     flatten_value,
 )
-
-assert _domains is not None  # importing it fills DOMAINS
 
 _SMALL = 12  # elements of an operand that is shown whole
 _FOR_ANY_VALUES = ("bits", "exact", "ulp")

@@ -13,12 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from xla_conformance.bits import split_parts
-from xla_conformance.ops import domains as _domains
 from xla_conformance.ops.arranged import ARRANGEMENTS, ROWS
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import Expected, Rule, expected_results
 from xla_conformance.ops.completion import Chosen, completing_choices
-from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.shared import SharedResults
 from xla_core import evaluate
@@ -30,8 +29,6 @@ from xla_core.hlo import (
     Opcode,
     Trait,
 )
-
-assert _domains is not None  # importing it fills DOMAINS
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from xla_conformance.ops.cases import OpCase
 from xla_conformance.ops.choices import has
-from xla_conformance.ops.domain import DOMAINS, USUAL
+from xla_conformance.ops.domain import USUAL
+from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.features import Feature, features_of
 from xla_conformance.ops.reasons import NO_CASE, is_no_pair
 from xla_conformance.ops.wanted import has_reason, wanted_features

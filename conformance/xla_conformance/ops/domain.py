@@ -327,8 +327,8 @@ def _place(values: Sequence[Any], member: Any) -> int:
     return next(found, -1)
 
 
-DOMAINS: dict[Opcode, list[Domain]] = {}
-"""The domains of each opcode. The modules of `domains` fill it."""
+REGISTERED: dict[Opcode, list[Domain]] = {}
+"""The domains that have been made so far. `domains.DOMAINS` has all of them."""
 
 
 def domain(
@@ -365,7 +365,7 @@ def domain(
             pairs=pairs,
             alike=alike,
         )
-        DOMAINS.setdefault(opcode, []).append(made)
+        REGISTERED.setdefault(opcode, []).append(made)
         return build
 
     return register

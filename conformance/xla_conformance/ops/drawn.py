@@ -17,7 +17,7 @@ import numpy as np
 from xla_conformance.ops.cases import OpCase
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.contexts import Context
-from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.draws import Draw, drawn_size, draws_of
 from xla_conformance.ops.program import Program
 from xla_core.hlo import OPS, Opcode, Trait

@@ -22,7 +22,8 @@ from xla_conformance.ops.cases import may_be_arranged
 from xla_conformance.ops.choices import Choice, Group, members
 from xla_conformance.ops.comparison import rule_for
 from xla_conformance.ops.contexts import Context
-from xla_conformance.ops.domain import DOMAINS, TYPES, USUAL, Domain
+from xla_conformance.ops.domain import TYPES, USUAL, Domain
+from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES, dimensions

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xla_conformance.ops import domains as _domains
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.contexts import CONTEXTS
-from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.domains import DOMAINS
 from xla_core.hlo import OPS, ElementType, Opcode
 
-assert _domains is not None  # importing it fills DOMAINS
 _EACH = " ".join(map(str, (*(t.value for t in ElementType), *CONTEXTS)))
 
 

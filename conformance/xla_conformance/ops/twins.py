@@ -19,17 +19,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from xla_conformance.bits import split_parts
-from xla_conformance.ops import domains as _domains
 from xla_conformance.ops.choices import choose_each, members
 from xla_conformance.ops.comparison import Expected, rule_for
-from xla_conformance.ops.domain import DOMAINS, Domain
+from xla_conformance.ops.domain import Domain
+from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.twin_changes import attribute_changes
 from xla_core import evaluate
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, HloModule, Opcode, OpDef, Shape, Trait
-
-assert _domains is not None  # importing it fills DOMAINS
 
 _T = ElementType
 _TYPES = (_T.S32, _T.F32, _T.PRED)

@@ -8,7 +8,8 @@ import pytest
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.completion import completing_choices
 from xla_conformance.ops.coverage import uncovered, unmet_pairs
-from xla_conformance.ops.domain import DOMAINS, Domain
+from xla_conformance.ops.domain import Domain
+from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.wanted import wanted_features
 
 from xla_core.hlo import Opcode

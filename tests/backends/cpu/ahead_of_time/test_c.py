@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from xla_conformance.ops.cases import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.domains import DOMAINS
 
 import xla_core as xla
 from tests.backends.cpu.ahead_of_time.emulators import skip_faulty

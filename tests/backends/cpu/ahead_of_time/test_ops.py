@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from xla_conformance.ops.cases import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.domains import DOMAINS
 
 from tests.backends.cpu.ahead_of_time.emulators import skip_faulty
 from tests.backends.cpu.ahead_of_time.machines import MACHINES, Machine

@@ -13,7 +13,7 @@ from xla_backend_cpu.machine_code import CCodeGenerator, CodeGenerator
 from xla_backend_cpu.platform import CpuPlatform
 from xla_conformance.ops.cases import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.domains import DOMAINS
 
 import xla_core as xla
 
