@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from xla_conformance.bisect.comparison import first_difference, instruction_difference, rule_of
 from xla_conformance.ops.contexts import ALONE
-from xla_conformance.ops.domain import TYPES
 from xla_conformance.ops.domains import DOMAINS
+from xla_conformance.ops.element_types import EVERY
 from xla_conformance.ops.elementwise import ValueCase
 from xla_conformance.ops.elementwise_forms import forms
 
@@ -21,7 +21,7 @@ ELEMENTWISE = [o for o in OPS if Trait.ELEMENTWISE in OPS[o].traits and o in DOM
 def instructions(opcode: Opcode) -> Iterator[tuple[HloInstruction, tuple[Value, ...], list[np.ndarray]]]:
     """Yields instructions of the op in each type, with operands in which special values meet, and their results."""
     context = EvaluationContext()
-    for element_type in (t for group in TYPES for t in group):
+    for element_type in EVERY:
         for form in forms(OPS[opcode], element_type):
             if form.scalars or form.constant is not None:
                 continue

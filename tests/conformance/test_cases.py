@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from xla_conformance.ops import OpCase, generate
-from xla_conformance.ops.domain import USUAL
+from xla_conformance.ops.element_types import USUAL
 from xla_conformance.programs import PROGRAMS
 
 import xla_core

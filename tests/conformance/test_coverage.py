@@ -9,8 +9,8 @@ import pytest
 from xla_conformance.ops import generate
 from xla_conformance.ops.choices import Choice, Group, choose_each, choose_pairs, has
 from xla_conformance.ops.coverage import count_triples, met, uncovered, unmet_pairs
-from xla_conformance.ops.domain import USUAL
 from xla_conformance.ops.domains import DOMAINS
+from xla_conformance.ops.element_types import USUAL
 from xla_conformance.ops.elementwise import value_cases
 from xla_conformance.ops.features import shown_features
 from xla_conformance.ops.reasons import LARGEST_SIZE, NO_CASE, NO_VALUE

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from xla_conformance.ops.choices import Choice, draw_choice, members
-from xla_conformance.ops.domain import USUAL, Domain
+from xla_conformance.ops.domain import Domain
 from xla_conformance.ops.domains import DOMAINS
+from xla_conformance.ops.element_types import USUAL
 from xla_conformance.ops.features import Feature
 from xla_conformance.ops.wanted import wanted_features
 from xla_core.hlo import Opcode

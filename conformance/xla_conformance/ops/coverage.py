@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from xla_conformance.ops.cases import OpCase
 from xla_conformance.ops.choices import has
-from xla_conformance.ops.domain import USUAL
 from xla_conformance.ops.domains import DOMAINS
+from xla_conformance.ops.element_types import EVERY, USUAL
 from xla_conformance.ops.features import Feature, features_of
 from xla_conformance.ops.reasons import NO_CASE, is_no_pair
 from xla_conformance.ops.wanted import has_reason, wanted_features
@@ -51,7 +51,7 @@ def met(case: OpCase) -> Iterator[Line]:
 
 
 def _accepted_types(opcode: Opcode) -> list[ElementType]:
-    return [t for t in ElementType if t.is_array and any(d.builds(t) for d in DOMAINS.get(opcode, ()))]
+    return [t for t in EVERY if any(d.builds(t) for d in DOMAINS.get(opcode, ()))]
 
 
 def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:

@@ -24,6 +24,7 @@ from xla_conformance.ops.choices import (
 )
 from xla_conformance.ops.combinations import Combinations
 from xla_conformance.ops.comparison import BITS, Rule
+from xla_conformance.ops.element_types import CLASSES, EVERY, USUAL
 from xla_conformance.ops.features import Feature, features_of, shown_features
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reasons import is_no_pair
@@ -34,24 +35,7 @@ from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode
 
 Build = Callable[[Program, Choice], HloInstruction]
 
-_T = ElementType
-TYPES = (
-    Group(_T.PRED),
-    Group(_T.S8, _T.U8, _T.S2, _T.U2, _T.S4, _T.U4),
-    Group(*(t for t in _T if t.is_floating and t.bit_width <= 8)),
-    Group(_T.BF16, _T.F16, _T.S16, _T.U16),
-    Group(_T.S32, _T.U32),
-    Group(_T.F32),
-    Group(_T.F64, _T.S64, _T.U64),
-    Group(_T.C64, _T.C128),
-)
-"""Element types that backends are likely to handle alike."""
-
-_NAMES = "pred s8 u8 s16 u16 s32 u32 s64 u64 bf16 f16 f32 f64 c64 c128"
-USUAL = tuple(map(ElementType, _NAMES.split()))
-"""Element types that users meet most."""
-
-_REST = tuple(Group(*(t for t in group if t not in USUAL)) for group in TYPES)
+_REST = tuple(Group(*(t for t in group if t not in USUAL)) for group in CLASSES)
 _APART = (*(Group(t) for t in USUAL), *_REST)
 """The usual types apart from each other, and the rest by groups."""
 
@@ -106,7 +90,7 @@ class Domain:
         if every_type:
             chosen = self._rows({"type": self.accepted}, seed, every_type)
         else:
-            groups = [Group(*(t for t in group if t in self.accepted)) for group in (TYPES if self.alike else _APART)]
+            groups = [Group(*(t for t in group if t in self.accepted)) for group in (CLASSES if self.alike else _APART)]
             chosen = self._rows({"type": [group for group in groups if group]}, seed, every_type)
         rows = []
         for choice in chosen:
@@ -202,8 +186,8 @@ class Domain:
 
     def combined_axes(self) -> Axes:
         """Returns all axes: of classes of element types, the domain's own, and those of sizes and places."""
-        groups = [Group(*(t for t in group if t in self.accepted)) for group in TYPES]
-        groups += [Group(t) for t in self.accepted if not any(t in group for group in TYPES)]
+        groups = [Group(*(t for t in group if t in self.accepted)) for group in CLASSES]
+        groups += [Group(t) for t in self.accepted if not any(t in group for group in CLASSES)]
         ones = (1,) if 1 in self.empty else ()
         sized = {"size": (*self.sizes, *ones), "place": self.places} if self.sizes else {}
         return {"type": [group for group in groups if group], **self.axes, **sized}
@@ -283,7 +267,7 @@ class Domain:
     @functools.cached_property
     def accepted(self) -> Sequence[ElementType]:
         """The element types that cases have."""
-        return [t for t in ElementType if t.is_array and self.accepts(t)]
+        return [t for t in EVERY if self.accepts(t)]
 
     def accepts(self, element_type: ElementType) -> bool:
         """Whether cases have the element type."""

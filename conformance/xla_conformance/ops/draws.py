@@ -22,9 +22,10 @@ from xla_conformance.ops.cases import may_be_arranged
 from xla_conformance.ops.choices import Choice, Group, members
 from xla_conformance.ops.comparison import rule_for
 from xla_conformance.ops.contexts import Context
-from xla_conformance.ops.domain import TYPES, USUAL, Domain
+from xla_conformance.ops.domain import Domain
 from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.domains.movement import RANKS
+from xla_conformance.ops.element_types import CLASSES, USUAL
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
@@ -37,7 +38,7 @@ _OPERANDS: tuple[OneOf["arguments", "constants", "last-constant", "kernels"], ..
     *("arguments", "arguments", "constants", "last-constant", "kernels"),
 )
 _LEVELS: tuple[OneOf[0, 2], ...] = (0, 0, 0, 2)
-_CLASSES = {element_type: number for number, group in enumerate(TYPES) for element_type in group}
+_CLASSES = {element_type: number for number, group in enumerate(CLASSES) for element_type in group}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,6 +19,7 @@ from xla_conformance.ops.case_runs import joined_runs, results_of_each
 from xla_conformance.ops.cases import OpCase
 from xla_conformance.ops.contexts import Context, Placed
 from xla_conformance.ops.executions import Before, device_number, run
+from xla_conformance.ops.program import add_leaves
 from xla_core import Client
 from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
@@ -152,8 +153,7 @@ def join(parts: Sequence[Placed]) -> Placed:
     for part in parts:
         alone = len(part.module.computations) == 1  # nothing of it moves to the joint module
         root = _splice(module, entry, part.module if alone else part.module.clone())
-        leaves = _leaves(entry, root)
-        results += leaves
+        results += add_leaves(entry, root)
         arguments += part.arguments
     entry.set_root(entry.add(Opcode.TUPLE, *results))
     module.add_computation(entry, entry=True)
@@ -175,11 +175,3 @@ def _splice(module: HloModule, entry: HloComputation, part: HloModule) -> HloIns
             new.control_predecessors = [made[p] for p in old.control_predecessors]
             made[old] = entry.add_instruction(new)
     return made[part.entry.root]
-
-
-def _leaves(entry: HloComputation, value: HloInstruction) -> list[HloInstruction]:
-    """Returns the arrays of a value."""
-    if not value.shape.is_tuple:
-        return [value]
-    parts = [entry.add(Opcode.GET_TUPLE_ELEMENT, value, index=i) for i in range(len(value.shape.tuple_shapes))]
-    return [leaf for part in parts for leaf in _leaves(entry, part)]

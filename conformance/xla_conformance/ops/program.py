@@ -26,6 +26,15 @@ def unsigned_type(element_type: ElementType) -> ElementType:
     raise InvalidArgumentError(f"there is no unsigned type of the width of {element_type.value}")
 
 
+def add_leaves(computation: HloComputation, value: HloInstruction) -> list[HloInstruction]:
+    """Adds what takes the arrays out of a value, and returns them; an array is its own only one."""
+    if not value.shape.is_tuple:
+        return [value]
+    count = len(value.shape.tuple_shapes)
+    parts = [computation.add(Opcode.GET_TUPLE_ELEMENT, value, index=i) for i in range(count)]
+    return [leaf for part in parts for leaf in add_leaves(computation, part)]
+
+
 class Program:
     """A module in the making.
 

@@ -37,6 +37,11 @@ def known_reducer(name: str, element_type: ElementType) -> str:
     return name
 
 
+def known_reducers(element_type: ElementType, names: Sequence[str] = NAMES) -> list[str]:
+    """Returns the reducers that have exact results in a type, those of these names or the nearest, each once."""
+    return list(dict.fromkeys(known_reducer(name, element_type) for name in names))
+
+
 SIDES = ("ordered", "crossed")
 """Whether a computation or comparator has its parameters as operands in their order, or the second one first."""
 

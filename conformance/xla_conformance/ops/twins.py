@@ -23,7 +23,7 @@ from xla_conformance.ops.choices import choose_each, members
 from xla_conformance.ops.comparison import Expected, rule_for
 from xla_conformance.ops.domain import Domain
 from xla_conformance.ops.domains import DOMAINS
-from xla_conformance.ops.program import Program
+from xla_conformance.ops.program import Program, add_leaves
 from xla_conformance.ops.twin_changes import attribute_changes
 from xla_core import evaluate
 from xla_core.errors import InvalidArgumentError
@@ -221,7 +221,7 @@ def _twins(name: str, make: Callable[[], Program], seed: int, ways: _Ways, *, mo
         (f"{label}, in a branch", _in_branch(module, entry, flag, first, i))
         for label, i in alike[1:][: max(1, most // 4)]
     ]
-    leaves = [(label, leaf) for label, i in results for leaf in _leaves(entry, i)]
+    leaves = [(label, leaf) for label, i in results for leaf in add_leaves(entry, i)]
     entry.set_root(entry.add(Opcode.TUPLE, *(leaf for _, leaf in leaves)))
     for computation in [c for i in entry.instructions for c in i.called_computations]:
         if computation not in module.computations:
@@ -337,11 +337,3 @@ def _in_branch(
         operands = operands[:1] * 2
     branches = [_alone(i, module, "branch", of_tuple=True) for i in (first, second)]
     return entry.add(Opcode.CONDITIONAL, flag, *operands, true_computation=branches[0], false_computation=branches[1])
-
-
-def _leaves(entry: HloComputation, value: HloInstruction) -> list[HloInstruction]:
-    """Returns the arrays of a value."""
-    if not value.shape.is_tuple:
-        return [value]
-    parts = [entry.add(Opcode.GET_TUPLE_ELEMENT, value, index=n) for n in range(len(value.shape.tuple_shapes))]
-    return [leaf for part in parts for leaf in _leaves(entry, part)]

@@ -24,7 +24,6 @@ NUMBERS = ("ascending", "rhs crossed", "lhs crossed")
 rhs_contracting_dims={1,0}.
 """
 
-TYPES = [t for t in ElementType if t.is_array and t.has_zero]
 OTHERS = ("same", "narrower", "alike")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
+from xla_conformance.ops.element_types import EVERY
 from xla_conformance.ops.fills import exactly, terms
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import reducer
@@ -17,14 +18,13 @@ from xla_conformance.ops.sizes import SMALL, dimensions
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
 _T = ElementType
-_TYPES = [t for t in ElementType if t.is_array]
 
 
 @domain(
     Opcode.WHILE,
     alike=True,
     rule=EQUAL,
-    types=_TYPES,
+    types=EVERY,
     rank=(1, 2, 3, 4),
     trips=(3, 0, 1, 2, 8, 37),
     counter=(_T.S32, _T.U8, _T.S64, _T.U32, _T.F32),
@@ -138,7 +138,7 @@ def _euclid(p: Program, c: Choice) -> HloInstruction:
     Opcode.CONDITIONAL,
     alike=True,
     rule=EQUAL,
-    types=_TYPES,
+    types=EVERY,
     rank=(1, 2, 3, 4),
     selector=("pred", "index", "constant index"),
     branches=(2, 1, 3, 17),
@@ -184,7 +184,7 @@ def _branch(p: Program, number: int, shape: Shape, c: Choice) -> HloComputation:
     Opcode.CALL,
     alike=True,
     rule=EQUAL,
-    types=_TYPES,
+    types=EVERY,
     rank=(1, 2, 3, 4),
     count=(2, 0, 1, 3, 9, 33),
     nested=(False, True),

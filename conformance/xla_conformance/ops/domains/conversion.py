@@ -8,8 +8,9 @@ import numpy as np
 
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EXACT
-from xla_conformance.ops.domain import TYPES, domain
+from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
+from xla_conformance.ops.element_types import CLASSES, REAL
 from xla_conformance.ops.elementwise_forms import constants
 from xla_conformance.ops.fills import exactly
 from xla_conformance.ops.program import Program
@@ -18,7 +19,6 @@ from xla_conformance.ops.values import moderate, special
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape, lookup
 
 _T = ElementType
-_REAL = [t for t in ElementType if t.is_integral or t.is_floating or t is _T.PRED]
 
 
 @domain(
@@ -58,14 +58,14 @@ def _select(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.SELECT, predicate, p.parameter(sizes), p.parameter(sizes))
 
 
-@domain(Opcode.CLAMP, rule=EXACT, types=_REAL, rank=RANKS, low=("array", "scalar"), high=("array", "scalar"))
+@domain(Opcode.CLAMP, rule=EXACT, types=REAL, rank=RANKS, low=("array", "scalar"), high=("array", "scalar"))
 def _clamp(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     low, x, high = (p.parameter(sizes if form == "array" else (), fill=special) for form in (c.low, "array", c.high))
     return p.add(Opcode.CLAMP, low, x, high)
 
 
-@domain(Opcode.CONVERT, rule=EXACT, rank=RANKS, target=TYPES, sizes=(Group(*SIZES[0], *SIZES[1]), *SIZES[2:]))
+@domain(Opcode.CONVERT, rule=EXACT, rank=RANKS, target=CLASSES, sizes=(Group(*SIZES[0], *SIZES[1]), *SIZES[2:]))
 def _convert(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     fill = moderate if p.type.is_complex else special if _has_nan(c.target) else _numbers

@@ -10,17 +10,16 @@ from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.contraction import BITS, OTHERS, PRECISIONS, other_type, result_type
 from xla_conformance.ops.domains.window import WINDOW_AXES, window_of
+from xla_conformance.ops.element_types import WITH_ZERO
 from xla_conformance.ops.fills import factors, with_ends, with_one_product, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
-from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Opcode, WindowDimension
+from xla_core.hlo import ConvolutionDimensionNumbers, HloInstruction, Opcode, WindowDimension
 
 _ORDERS = ("bfs", "bsf", "sbf", "fbs", "fsb", "sfb")
 _GROUPS = ((1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3))
 _OTHER_WINDOWS = (WindowDimension(size=2, padding_low=1), WindowDimension(size=3, stride=2, window_dilation=2))
 
-
-_TYPES = [t for t in ElementType if t.is_array and t.has_zero]
 
 _MOST = 1 << 23
 """The products that a case may have. A processor takes about a second for so many of complex numbers."""
@@ -29,7 +28,7 @@ _MOST = 1 << 23
 @domain(
     Opcode.CONVOLUTION,
     rule=EQUAL,
-    types=_TYPES,
+    types=WITH_ZERO,
     sizes=SIZES[:6],
     places=("minor",),
     spatial=(2, 1, Group(3, 4), 0),
@@ -115,7 +114,7 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     Opcode.CONVOLUTION,
     variant="sizes",
     rule=EQUAL,
-    types=_TYPES,
+    types=WITH_ZERO,
     pairs=False,
     alike=True,
     sizes=SIZES[:6],

@@ -17,11 +17,11 @@ from xla_conformance.ops.domains.contraction import (
     ORDERS,
     OTHERS,
     PRECISIONS,
-    TYPES,
     arranged,
     other_type,
     result_type,
 )
+from xla_conformance.ops.element_types import WITH_ZERO
 from xla_conformance.ops.fills import factors, with_ends, with_one_product, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import equal_size
@@ -85,7 +85,7 @@ class _Dimensions:
 @domain(
     Opcode.DOT,
     rule=EQUAL,
-    types=TYPES,
+    types=WITH_ZERO,
     places=("minor",),
     result=("same", "wider"),
     other=OTHERS,
@@ -113,7 +113,7 @@ def _dot(p: Program, c: Choice) -> HloInstruction:
     variant="square",
     alike=True,
     rule=EQUAL,
-    types=TYPES,
+    types=WITH_ZERO,
     sizes=(Group(3, 4, 5), 33),
     places=("minor",),
     empty=(),

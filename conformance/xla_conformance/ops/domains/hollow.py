@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import BITS, EQUAL
-from xla_conformance.ops.domain import USUAL, domain
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.element_types import USUAL
 from xla_conformance.ops.fills import terms
 from xla_conformance.ops.kinds import beside_identity
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import NAMES, known_reducer, reducer, several
+from xla_conformance.ops.reducers import NAMES, known_reducers, reducer, several
 from xla_core.hlo import (
     ConvolutionDimensionNumbers,
     ElementType,
@@ -34,7 +35,7 @@ _PRODUCTS = (
 def _reduce(p: Program, c: Choice) -> HloInstruction:
     """Each result is the initial value, which is not the reducer's identity."""
     results: list[HloInstruction] = []
-    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
+    for name in known_reducers(p.type):
         to_apply, start = reducer(p, name, p.type), p.parameter((), fill=beside_identity(name, p.type, 2))
         for sizes, along in (((0, 70), (0,)), ((70, 0), (1,)), ((2, 0, 3), (1, 2))):
             operand = p.parameter(sizes)
@@ -53,7 +54,7 @@ def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
 def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     """All windows lie in the padding, so each result is the initial value, which is the reducer's identity or not."""
     results: list[HloInstruction] = []
-    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES[:4]):
+    for name in known_reducers(p.type, NAMES[:4]):
         to_apply, start = reducer(p, name, p.type), p.parameter((), fill=beside_identity(name, p.type, 10))
         for window in (
             (WindowDimension(), WindowDimension(size=1, padding_low=2, padding_high=3)),

@@ -17,12 +17,12 @@ from xla_conformance.ops.domains.movement import INDEX_TYPES
 from xla_conformance.ops.fills import Fill
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import (
-    NAMES,
     REDUCERS,
     SECONDS,
     SIDES,
     fill_of,
     known_reducer,
+    known_reducers,
     reducer,
     several,
     several_types,
@@ -236,6 +236,11 @@ def _index_type(c: Choice, *, distinct: bool) -> ElementType:
     return ElementType(c.index)
 
 
+def _is_sorted(number: int, c: Choice) -> bool:
+    """Whether indices ascend: those of every second instruction of a program, and of the others two sizes further."""
+    return (number + int(c.size) // 2) % 2 == 0
+
+
 def _usual_indices(p: Program, element: ElementType, turn: int, count: int, fill: Fill) -> HloInstruction:
     """Adds indices of rows for `index_vector_dim` 1: vectors of one element, or scalars, by turns."""
     return p.parameter((count,) if turn // 2 % 2 else (count, 1), element, fill)
@@ -245,7 +250,7 @@ def _usual_indices(p: Program, element: ElementType, turn: int, count: int, fill
 def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
     """The most usual scatters: elements and rows, replaced or combined by each reducer; and scatters of nothing."""
     results = []
-    names = dict.fromkeys(known_reducer(name, p.type) for name in NAMES)
+    names = known_reducers(p.type)
     for number, name in enumerate(["replace", *names, "replace", "add"]):
         row = (5,) if (number + c.size) % 2 else ()
         is_empty = number > len(names) + 1 or (number == len(names) + 1 and c.size % 2 == 0)
@@ -255,7 +260,7 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
         fill = fill_of(name, p.type, 1 + count, ends=True) if is_known else patterns
         operand, updates = p.parameter((c.size, *row), fill=fill), p.shape((count, *row))
         places = _places(c.size, count, distinct=not is_known)
-        is_sorted = number % 4 in (2, 3)  # which doesn't say that no index is there twice
+        is_sorted = number // 2 % 2 == 1  # at each size the same, as the forms of indices change with the size
         turn = number + c.size // 2 * 2  # even beside each power of two, so rows and elements meet both forms
         element = _index_type(c, distinct=not is_known)
         indices = _usual_indices(p, element, turn, count, _in_order(places) if is_sorted else places)
@@ -275,7 +280,7 @@ def _usual_gather(p: Program, c: Choice) -> HloInstruction:
     for row, count in (((), c.size + 3), ((5,), c.size + 3), ((5,), 0)):
         operand = p.parameter((c.size, *row))
         places = _places(c.size, count, distinct=False)
-        is_sorted = (len(row) + c.size // 2) % 2 == 0
+        is_sorted = _is_sorted(len(row), c)
         fill = _in_order(places) if is_sorted else places
         indices = _usual_indices(p, c.index, len(row) + 2 * c.size, count, fill)
         attributes: dict[str, Any] = {"offset_dims": (1,) if row else (), "collapsed_slice_dims": (0,)}
@@ -317,14 +322,15 @@ def _window_places(sizes: Sequence[int], taken: Sequence[int], *, apart: bool) -
 def _scattered_windows(p: Program, c: Choice) -> HloInstruction:
     """Windows whose dimensions all stay, at places that indices name in full. Passes bring scatters into this form."""
     results = []
-    for number, (name, (rest, taken)) in enumerate(itertools.product(("replace", "add", "maximum"), _WINDOWS)):
+    names = ("replace", "add", "maximum")
+    for (of_name, name), (of_window, (rest, taken)) in itertools.product(enumerate(names), enumerate(_WINDOWS)):
         sizes, count = (c.size, *rest), c.size // 2 + 3
         name = name if name == "replace" else known_reducer(name, p.type)
         made = _replacing(p, [p.type]) if name == "replace" else reducer(p, name, p.type)
         fill = patterns if name == "replace" else fill_of(name, p.type, 1 + count)
         element = _index_type(c, distinct=name == "replace")
         places = _window_places(sizes, taken, apart=name == "replace")
-        is_sorted = (number // 2 + number + c.size // 2) % 2 == 0
+        is_sorted = _is_sorted(of_name + of_window, c)
         results.append(
             p.add(
                 Opcode.SCATTER,
@@ -350,7 +356,7 @@ def _gathered_windows(p: Program, c: Choice) -> HloInstruction:
     for number, (rest, taken) in enumerate((*_WINDOWS, ((7, 3), (2, 3, 1)))):
         sizes, count = (c.size, *rest), c.size // 2 + 3
         places = _window_places(sizes, taken, apart=False)
-        is_sorted = (number + c.size // 2) % 2 == 0
+        is_sorted = _is_sorted(number, c)
         results.append(
             p.add(
                 Opcode.GATHER,

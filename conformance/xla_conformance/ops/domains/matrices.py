@@ -8,14 +8,13 @@ from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.contraction import ALL_BITS, result_type
+from xla_conformance.ops.element_types import WITH_ZERO
 from xla_conformance.ops.fills import Fill, factors, huge, whole, with_ends, with_one_product, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 
 _T = ElementType
-_TYPES = [t for t in ElementType if t.is_array and t.has_zero]
-
 _EDGES = (Group(7, 8, 9), Group(15, 16, 17, 31, 32, 33), Group(63, 64, 65), Group(127, 128, 129))
 
 
@@ -23,7 +22,7 @@ _EDGES = (Group(7, 8, 9), Group(15, 16, 17, 31, 32, 33), Group(63, 64, 65), Grou
     Opcode.DOT,
     variant="matrices",
     rule=EQUAL,
-    types=_TYPES,
+    types=WITH_ZERO,
     sizes=(),
     rows=(*_EDGES, 1, Group(255, 257)),
     columns=(*_EDGES, 1, Group(256, 257)),
@@ -54,7 +53,7 @@ def _matrices(p: Program, c: Choice) -> HloInstruction:
     Opcode.DOT,
     variant="vectors",
     rule=EQUAL,
-    types=_TYPES,
+    types=WITH_ZERO,
     sizes=(SIZES[0], SIZES[2], SIZES[4], SIZES[-1]),
     empty=(),
     places=("minor",),
@@ -91,7 +90,7 @@ def _vectors(p: Program, c: Choice) -> HloInstruction:
     Opcode.DOT,
     variant="gram",
     rule=EQUAL,
-    types=_TYPES,
+    types=WITH_ZERO,
     sizes=(7, Group(33, 65)),
     empty=(),
     places=("minor",),
@@ -108,7 +107,7 @@ def _gram(p: Program, c: Choice) -> HloInstruction:
     Opcode.DOT,
     variant="ends",
     rule=EQUAL,
-    types=[t for t in _TYPES if t.is_integral and t.bit_width <= 16],
+    types=[t for t in WITH_ZERO if t.is_integral and t.bit_width <= 16],
     sizes=(SIZES[0], SIZES[1], SIZES[2]),
     empty=(),
     places=("minor",),
@@ -126,7 +125,7 @@ def _ends(p: Program, c: Choice) -> HloInstruction:
     Opcode.DOT,
     variant="overflow",
     rule=EQUAL,
-    types=[t for t in _TYPES if t.is_floating and t.has_infinity],
+    types=[t for t in WITH_ZERO if t.is_floating and t.has_infinity],
     sizes=(),
     depth=(1, 8),
 )

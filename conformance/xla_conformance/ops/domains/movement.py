@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_conformance.ops.choices import Choice, Group
-from xla_conformance.ops.domain import USUAL, domain
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.element_types import USUAL
 from xla_conformance.ops.fills import exactly
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import dimensions, position

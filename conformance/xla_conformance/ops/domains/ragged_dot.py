@@ -11,10 +11,10 @@ from xla_conformance.ops.domains.contraction import (
     ALIKE,
     NUMBERS,
     PRECISIONS,
-    TYPES,
     arranged,
     result_type,
 )
+from xla_conformance.ops.element_types import WITH_ZERO
 from xla_conformance.ops.fills import exactly, factors, with_one_product
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
@@ -26,7 +26,7 @@ _T = ElementType
 @domain(
     Opcode.RAGGED_DOT,
     rule=EQUAL,
-    types=TYPES,
+    types=WITH_ZERO,
     sizes=SIZES[:6],
     places=("minor",),
     mode=("free", "contracting", "batch"),
@@ -91,7 +91,7 @@ def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
     variant="square",
     alike=True,
     rule=EQUAL,
-    types=TYPES,
+    types=WITH_ZERO,
     sizes=(3,),
     empty=(),
     places=("minor",),
@@ -119,7 +119,7 @@ def _square_ragged_dot(p: Program, c: Choice) -> HloInstruction:
     variant="plain",
     alike=True,
     rule=EQUAL,
-    types=TYPES,
+    types=WITH_ZERO,
     sizes=(Group(7, 8, 9), 65),
     empty=(),
     places=("minor",),

@@ -10,6 +10,7 @@ from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS, subset
+from xla_conformance.ops.element_types import NUMBERS
 from xla_conformance.ops.fills import exactly, terms, tied, with_ends
 from xla_conformance.ops.kinds import KINDS, beside_identity, identity, rows
 from xla_conformance.ops.program import Program
@@ -21,6 +22,7 @@ from xla_conformance.ops.reducers import (
     SIDES,
     fill_of,
     known_reducer,
+    known_reducers,
     reducer,
     several,
     several_types,
@@ -79,7 +81,7 @@ def _rows(p: Program, c: Choice) -> HloInstruction:
     many = 2 * len(KINDS) if c.size < _MANY else len(KINDS)
     names = NAMES if c.size < _LARGE else NAMES[:3]
     minor = max(c.size // 4, 1) * 4 + c.remainder
-    for number, name in enumerate(dict.fromkeys(known_reducer(name, p.type) for name in names)):
+    for number, name in enumerate(known_reducers(p.type, names)):
         to_apply, first = reducer(p, name, p.type), identity(name, p.type)
         for axis in (1, 0) if c.size < _LARGE or not results else (len(results) % 2,):
             kept = many + (c.remainder + number) % 4
@@ -101,7 +103,7 @@ def _start(p: Program, c: Choice) -> HloInstruction:
     """Rows and columns that are so short that the initial value, which isn't the identity, changes many results."""
     results: list[HloInstruction] = []
     length, many = 3, 65
-    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
+    for name in known_reducers(p.type):
         to_apply = reducer(p, name, p.type)
         fill, first = fill_of(name, p.type, 1 + length), beside_identity(name, p.type, 1 + length)
         constant = p.entry.constant(first(p.shape(), np.random.default_rng(0)))
@@ -116,7 +118,7 @@ def _start(p: Program, c: Choice) -> HloInstruction:
     Opcode.REDUCE,
     variant="variadic",
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_integral or t.is_floating],
+    types=NUMBERS,
     rank=RANKS[:4],
     reduced=REDUCED[:5],
     count=(2, 3, 5),
@@ -137,7 +139,7 @@ def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     Opcode.REDUCE,
     variant="places",
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_integral or t.is_floating],
+    types=NUMBERS,
     empty=(),
     places=("minor",),
     sizes=LENGTHS,

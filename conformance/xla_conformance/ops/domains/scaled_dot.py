@@ -17,6 +17,7 @@ from xla_conformance.ops.domains.contraction import (
     PRECISIONS,
     arranged,
 )
+from xla_conformance.ops.element_types import WITH_ZERO
 from xla_conformance.ops.fills import factors, with_ends
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import wider
@@ -29,7 +30,7 @@ _T = ElementType
 @domain(
     Opcode.SCALED_DOT,
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_floating and t.has_zero],
+    types=[t for t in WITH_ZERO if t.is_floating],
     sizes=SIZES[:6],
     places=("minor",),
     result=("wider", "f32", "f64"),

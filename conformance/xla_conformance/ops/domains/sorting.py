@@ -9,14 +9,13 @@ import numpy as np
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
+from xla_conformance.ops.element_types import REAL
 from xla_conformance.ops.fills import Fill, halves, numbers
 from xla_conformance.ops.program import Program, unsigned_type
 from xla_conformance.ops.reducers import SECONDS, SIDES, several_types
 from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
 from xla_conformance.ops.values import patterns, special
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
-
-_REAL = [t for t in ElementType if t.is_array and not t.is_complex]
 
 
 def _ties(shape: Shape, random: np.random.Generator) -> np.ndarray:
@@ -40,7 +39,7 @@ _KEYS: dict[str, Fill] = {"numbers": numbers, "ties": _ties, "ascending": _ascen
 @domain(
     Opcode.SORT,
     variant="many",
-    types=_REAL,
+    types=REAL,
     sizes=SIZES[6:],
     empty=(),
     places=("minor",),
@@ -55,7 +54,7 @@ def _sort_many(p: Program, c: Choice) -> HloInstruction:
 
 @domain(
     Opcode.SORT,
-    types=_REAL,
+    types=REAL,
     sizes=SIZES[:6],
     scalar=False,
     rank=(3, 1, 2, Group(4, 5, 6)),
@@ -143,7 +142,7 @@ def _order(
 @domain(
     Opcode.SORT,
     variant="total_order",
-    types=[t for t in _REAL if t.is_floating and t.has_infinity],
+    types=[t for t in REAL if t.is_floating and t.has_infinity],
     sizes=SIZES[:5],
     empty=(),
     direction=("LT", "GT"),
@@ -176,7 +175,7 @@ def _rows_of_keys(ordinary: bool) -> Fill:
 @domain(
     Opcode.SORT,
     variant="rows",
-    types=_REAL,
+    types=REAL,
     sizes=(Group(*SIZES[0], *SIZES[1]), Group(*SIZES[2], *SIZES[3]), Group(*SIZES[4], *SIZES[5])),
     empty=(),
     places=("minor",),
@@ -211,7 +210,7 @@ def _sort_rows(p: Program, c: Choice) -> HloInstruction:
 
 @domain(
     Opcode.TOPK,
-    types=_REAL,
+    types=REAL,
     scalar=False,
     rank=(2, 1, 3, Group(4, 6)),
     places=("minor", "major"),

@@ -12,6 +12,7 @@ from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EQUAL, EXACT
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import INDEX_TYPES, RANKS, reshaped
+from xla_conformance.ops.element_types import WITH_ZERO
 from xla_conformance.ops.fills import exactly, terms
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES, dimensions, position
@@ -105,9 +106,6 @@ def _bitcast(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.BITCAST, p.parameter(sizes), shape=p.shape(reshaped(sizes, c.form)))
 
 
-_SUMS = [t for t in ElementType if t.is_array and t.has_zero]
-
-
 def _added(p: Program, name: str, shape: Shape, count: int) -> HloComputation:
     """Adds a computation that adds its parameters to ones."""
     made = HloComputation(name)
@@ -172,7 +170,7 @@ _ACTUAL = ("less", "all", "one", "none")
     Opcode.SET_DIMENSION_SIZE,
     alike=True,
     rule=EQUAL,
-    types=_SUMS,
+    types=WITH_ZERO,
     sizes=SIZES[:6],
     rank=RANKS[:4],
     actual=_ACTUAL,
@@ -204,7 +202,7 @@ def _measured(p: Program, value: HloInstruction) -> HloInstruction:
     Opcode.DYNAMIC_RESHAPE,
     alike=True,
     rule=EQUAL,
-    types=_SUMS,
+    types=WITH_ZERO,
     sizes=SIZES[:6],
     places=("minor",),
     into=(2, 1, 3, 5),

@@ -10,17 +10,18 @@ from typing import Any
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
+from xla_conformance.ops.element_types import NUMBERS, REAL_WITH_ZERO
 from xla_conformance.ops.fills import exactly, tied, with_ends
 from xla_conformance.ops.kinds import ENDS, KINDS, beside_identity, identity, of_kind, rows
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import (
-    NAMES,
     PREFERS,
     REDUCERS,
     SECONDS,
     SIDES,
     fill_of,
     known_reducer,
+    known_reducers,
     reducer,
     several,
     several_types,
@@ -119,7 +120,7 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
 def _every_reducer(p: Program, c: Choice) -> HloInstruction:
     """Windows in rows of every kind, which every reducer of the type combines from its identity."""
     results = []
-    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
+    for name in known_reducers(p.type):
         operand = p.parameter((2 * len(KINDS), 65), fill=rows(name, p.type, p.type, (1,)))
         start = p.parameter((), fill=exactly(identity(name, p.type)))
         to_apply = reducer(p, name, p.type)
@@ -134,7 +135,7 @@ def _start(p: Program, c: Choice) -> HloInstruction:
     """Windows that are so small that the initial value, which isn't the identity, changes many results."""
     size = 3
     results = []
-    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
+    for name in known_reducers(p.type):
         to_apply = reducer(p, name, p.type)
         start = p.parameter((), fill=beside_identity(name, p.type, 1 + size))
         for stride in (1, 3):
@@ -183,7 +184,7 @@ def _running(p: Program, c: Choice) -> HloInstruction:
     Opcode.REDUCE_WINDOW,
     variant="variadic",
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_integral or t.is_floating],
+    types=NUMBERS,
     sizes=SIZES[:5],
     rank=(2, 1, 3),
     count=(2, 3, 5),
@@ -233,7 +234,7 @@ def _wide_reduce_window(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.SELECT_AND_SCATTER,
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_array and t.has_zero and not t.is_complex],
+    types=REAL_WITH_ZERO,
     sizes=SIZES[:6],
     rank=(2, 1, 3, Group(4, 6)),
     select=("GE", "LE", "GT", "LT"),
@@ -269,7 +270,7 @@ _POOLS = (
     Opcode.SELECT_AND_SCATTER,
     variant="usual",
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_array and t.has_zero and not t.is_complex],
+    types=REAL_WITH_ZERO,
     sizes=(Group(*SIZES[0], *SIZES[1]), SIZES[2], SIZES[3]),
     empty=(),
     places=("minor",),
@@ -296,7 +297,7 @@ def _usual_select_and_scatter(p: Program, c: Choice) -> HloInstruction:
     variant="equal",
     alike=True,
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_array and t.has_zero and not t.is_complex],
+    types=REAL_WITH_ZERO,
     sizes=(Group(6, 7, 8, 9),),
     empty=(),
     places=("minor",),
