@@ -10,7 +10,7 @@ from types import TracebackType
 import numpy as np
 
 from xla_conformance.bits import FRESH_BYTE, require_bits
-from xla_conformance.programs.family import FamilyProgram
+from xla_conformance.family_program import FamilyProgram
 from xla_core import Client, Device, LoadedExecutable
 from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, Stream, StreamExecutor
 from xla_core.errors import ResourceExhaustedError, XlaError

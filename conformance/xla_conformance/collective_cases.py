@@ -11,8 +11,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.ops.covering import covering_rows
-from xla_conformance.programs.family import FamilyProgram
 from xla_core.hlo import ElementType
 
 _OTHERS = ("all-gather", "all-to-all", "collective-broadcast")

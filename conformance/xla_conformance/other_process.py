@@ -11,8 +11,9 @@ import numpy as np
 
 from xla_conformance.child_process import Enter, run_in_stages
 from xla_conformance.clients import SettingsClient
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.patience import FACTOR
-from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
+from xla_conformance.programs.family import FAMILY, SHARDED, siblings
 from xla_core import LoadedExecutable, XlaError
 
 _SECONDS = 25.0 * FACTOR

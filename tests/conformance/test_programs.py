@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.programs.composed import composed_programs
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.programs.family import FAMILY
 
 from xla_core.hlo import verify
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from xla_conformance.accuracy.frame import Check, Measured, Worst, error_of
+from xla_conformance.accuracy.real_functions.formats import epsilon
 from xla_conformance.accuracy.sums.trials import wide
-from xla_conformance.ops.comparison import epsilon
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 

@@ -13,12 +13,13 @@ import numpy as np
 from xla_conformance.bits import require_bits
 from xla_conformance.chosen import may_be_chosen
 from xla_conformance.expressions import compile_expression
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check, sentence_of
 from xla_conformance.ops.names import words_of_cases
 from xla_conformance.plugin import PROFILES
 from xla_conformance.programs import PROGRAMS, Program
-from xla_conformance.programs.family import FAMILY, WRITTEN, FamilyProgram
+from xla_conformance.programs.family import FAMILY, WRITTEN
 from xla_core import evaluate, parse
 from xla_core.hlo import OPS, HloModule, Tolerance
 

@@ -21,7 +21,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from xla_conformance.accuracy.bounds import bound
-from xla_conformance.accuracy.real_functions.formats import format_of
+from xla_conformance.accuracy.real_functions.formats import epsilon, format_of
 from xla_conformance.bits import same_bits, split_parts
 from xla_conformance.failures import Failure, snapshot
 from xla_conformance.wording import wrong_of
@@ -77,12 +77,6 @@ def wide_type(element_type: ElementType) -> ElementType:
     if element_type.is_complex:
         return ElementType.C128
     return ElementType.F64 if element_type.is_floating else element_type
-
-
-def epsilon(element_type: ElementType) -> float:
-    """Returns the spacing above 1 of a floating-point type (or of a complex type's parts), and 0 for other types."""
-    part = element_type.component
-    return 2.0**-part.mantissa_bits if part.is_floating else 0.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_conformance.accuracy.complex_functions.specials import NORMWISE, special_quotient, special_value
-from xla_conformance.accuracy.real_functions.formats import format_of
-from xla_conformance.ops.comparison import Expected, Rule, epsilon, within
+from xla_conformance.accuracy.real_functions.formats import epsilon, format_of
+from xla_conformance.ops.comparison import Expected, Rule, within
 from xla_core.hlo import ElementType
 
 _GROWTH = 1024  # as in the bounds of `xla accuracy`: an exponent multiplies the error of a logarithm

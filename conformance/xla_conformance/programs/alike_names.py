@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_conformance.programs.family import FamilyProgram
+from xla_conformance.family_program import FamilyProgram
 
 __all__ = ["ALIKE", "program_of_names"]
 

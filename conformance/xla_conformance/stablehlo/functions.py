@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_conformance.ops.comparison import epsilon
+from xla_conformance.accuracy.real_functions.formats import epsilon
 from xla_conformance.stablehlo.program import Run, run_on_evaluator
 from xla_core.hlo import ElementType, Shape, Tolerance, compare_arrays, evaluate
 from xla_core.stablehlo import Module, Op, TensorType, lower

@@ -10,11 +10,12 @@ import pytest
 
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import held_types, not_supported
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.offers import compile_unclaimed, offer
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
 from xla_conformance.placements import require_placement
-from xla_conformance.programs.family import WRITTEN, FamilyProgram
+from xla_conformance.programs.family import WRITTEN
 from xla_conformance.refusals import Refuse, refusing
 from xla_conformance.subjects import claims
 from xla_core import Client, CompileOptions, UnimplementedError

@@ -11,10 +11,10 @@ import pytest
 from xla_conformance.bench import compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.programs.family import (
     FAMILY,
     FLOW,
-    FamilyProgram,
     donations,
     every_kind_of_kernel,
     hundreds_of_arguments,

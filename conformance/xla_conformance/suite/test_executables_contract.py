@@ -10,7 +10,8 @@ import pytest
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.failures import Failure
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.family_program import FamilyProgram
+from xla_conformance.programs.family import FAMILY
 from xla_core import CancelledError, Client, FailedPreconditionError, InternalError, ResourceExhaustedError
 from xla_core.backend import BackendSpec, DeviceFeatures, DeviceMemory
 

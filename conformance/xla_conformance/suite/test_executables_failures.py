@@ -13,9 +13,10 @@ from xla_conformance.bits import require_bits
 from xla_conformance.device.gates import fail
 from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.other_process import reported
 from xla_conformance.patience import FACTOR
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.programs.family import FAMILY
 from xla_core import Client, InvalidArgumentError, LoadedExecutable, ResourceExhaustedError, XlaError
 
 SECONDS = 50.0 * FACTOR

@@ -12,8 +12,9 @@ import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.claims import NotSupported, not_supported
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.placements import require_placement
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.programs.family import FAMILY
 from xla_core import Client, CompileOptions, LoadedExecutable, ResourceExhaustedError, parse
 from xla_core.backend import BackendSpec, Executable
 from xla_core.hlo import OPS, Opcode, Trait, evaluate

@@ -10,7 +10,8 @@ import pytest
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.claims import require_devices
 from xla_conformance.device.leaks import RUNS, require_nothing_left
-from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
+from xla_conformance.family_program import FamilyProgram
+from xla_conformance.programs.family import FAMILY, SHARDED
 from xla_core import Client, InvalidArgumentError, XlaError
 from xla_core.backend import DeviceMemory, StreamExecutor
 

@@ -11,8 +11,9 @@ import pytest
 from xla_conformance.bench import compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.device.threads import run_at_once
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.patience import FACTOR
-from xla_conformance.programs.family import FAMILY, FLOW, FamilyProgram, alike_constants
+from xla_conformance.programs.family import FAMILY, FLOW, alike_constants
 from xla_core import Buffer, Client, CompileOptions, LoadedExecutable
 
 _SECONDS = 50.0 * FACTOR

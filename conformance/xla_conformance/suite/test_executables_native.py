@@ -18,8 +18,9 @@ from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported
 from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.patience import FACTOR
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.programs.family import FAMILY
 from xla_core import Client
 from xla_core.backend import DeviceMemory, NativeEntry
 

@@ -7,7 +7,8 @@ import pytest
 
 from xla_conformance.bench import compiled
 from xla_conformance.bits import require_bits
-from xla_conformance.programs.family import FAMILY, FLOW, FamilyProgram
+from xla_conformance.family_program import FamilyProgram
+from xla_conformance.programs.family import FAMILY, FLOW
 from xla_core import Client
 
 SEVERAL = [p for p in (*FAMILY, *FLOW) if sum(leaf.is_array for leaf in p.module.entry.root.shape.leaves()) > 1]

@@ -13,9 +13,10 @@ import pytest
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import NotSupported, all_types, held_types, not_supported, require_devices
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.ops.values import patterns, special_values
 from xla_conformance.other_process import random_of, reported, run_in_other_process
-from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, donations, siblings
+from xla_conformance.programs.family import FAMILY, SHARDED, donations, siblings
 from xla_core import Client, FailedPreconditionError, InvalidArgumentError, Shape, XlaError
 from xla_core.hlo import ElementType, HloComputation, HloModule, Opcode
 

@@ -14,8 +14,9 @@ from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import NotSupported, require_devices
 from xla_conformance.device.threads import run_at_once
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.patience import FACTOR
-from xla_conformance.programs.family import FAMILY, FamilyProgram, siblings
+from xla_conformance.programs.family import FAMILY, siblings
 from xla_core import Client, CompileOptions
 
 SECONDS = 50.0 * FACTOR

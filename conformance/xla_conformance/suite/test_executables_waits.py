@@ -10,8 +10,9 @@ import pytest
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported
+from xla_conformance.family_program import FamilyProgram
 from xla_conformance.patience import FACTOR
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.programs.family import FAMILY
 from xla_core import Client, XlaError
 from xla_core.backend import DeviceMemory
 from xla_core.hlo import Opcode

@@ -41,6 +41,12 @@ def all_values(element_type: ElementType) -> Array:
     return bits.view(element_type.dtype)
 
 
+def epsilon(element_type: ElementType) -> float:
+    """Returns the spacing above 1 of a floating-point type (or of a complex type's parts), and 0 for other types."""
+    part = element_type.component
+    return 2.0**-part.mantissa_bits if part.is_floating else 0.0
+
+
 class Format:
     """The values of a floating-point type.
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from xla_conformance.accuracy.real_functions.formats import epsilon
 from xla_conformance.accuracy.sums.trials import Case, Expected, Trial, inputs, wide
-from xla_conformance.ops.comparison import epsilon
 from xla_core.hlo import ElementType
 
 Array = np.ndarray

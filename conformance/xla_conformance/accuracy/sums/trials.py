@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_conformance.accuracy.frame import Check, Measured, Worst
-from xla_conformance.ops.comparison import epsilon
+from xla_conformance.accuracy.real_functions.formats import epsilon
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 

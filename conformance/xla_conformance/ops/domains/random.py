@@ -11,8 +11,9 @@ import math
 
 import numpy as np
 
+from xla_conformance.accuracy.real_functions.formats import epsilon
 from xla_conformance.ops.choices import Choice, Group
-from xla_conformance.ops.comparison import EXACT, epsilon
+from xla_conformance.ops.comparison import EXACT
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import Fill, exactly
 from xla_conformance.ops.program import Program, unsigned_type
