@@ -21,7 +21,7 @@ from xla_conformance.report.compare import print_comparison
 from xla_conformance.report.document import from_json, read_document
 from xla_conformance.report.failure import lines_of
 from xla_conformance.report.folder import last_folder, made_folder, write_and_name
-from xla_conformance.report.sequence import with_sequences
+from xla_conformance.report.sequence import remove_sequences, with_sequences
 from xla_conformance.report.submission import problems_of
 from xla_conformance.report.terminal import has_no_verdict, is_right, print_report
 from xla_conformance.results import Result, Run, State
@@ -61,10 +61,12 @@ class TestRun:
         folder = made_folder(out, report, self.backend)
         wanted = report is not None
         before = read_document(earlier) if earlier is not None else None
-        if before is None and (wanted or self.last_failed or self.tests):  # it is large
+        if before is None and (wanted or self._names_tests):  # it is large
             before = _last(last_folder(report, self.backend))
         expression, only = self._chosen(before)
         shutil.rmtree(folder / "failures", ignore_errors=True)
+        if not self._names_tests:  # else commands that were printed may name its files
+            remove_sequences(folder)
         if self._has_rounds:
             out.print(f"rounds with the seeds {self.seed}, {self.seed + 1}, ... until the time is over")
         run = self._results(folder, expression, only)
@@ -74,7 +76,7 @@ class TestRun:
                 hint=_naming(self.stablehlo_tests is not None, by_id=bool(self.tests)),
             )
         run.selection = self._selection
-        if before is not None and (self.tests or self.last_failed):
+        if before is not None and self._names_tests:
             run.results = with_sequences(run, from_json(before), folder)
         self._waive(run, waivers)
         version = run.environment.get("backend_version", "")
@@ -84,6 +86,11 @@ class TestRun:
         write_and_name(out, run, folder, self.backend, shown, wanted=wanted)
         if not is_right(run):
             raise typer.Exit(3 if has_no_verdict(run) else 1)
+
+    @property
+    def _names_tests(self) -> bool:
+        """Whether the tests to run are named one by one, by the user or by the last report."""
+        return bool(self.tests) or self.last_failed
 
     @property
     def _selection(self) -> str:

@@ -170,14 +170,18 @@ def test_a_failure_that_depends_on_the_tests_before_it(
     assert main([*words, "--explain", last]) == 0
     assert command[0] in capfd.readouterr().out
 
-    assert main(shlex.split(command[1])) == 1
-    assert f"FAIL ops: {last.partition('::')[2]}" in capfd.readouterr().out
+    for _ in range(2):  # the file that it names stays
+        assert main(shlex.split(command[1])) == 1
+        assert f"FAIL ops: {last.partition('::')[2]}" in capfd.readouterr().out
     assert main([*words, "--test", "@nowhere"]) == 2
     assert "the tests of nowhere can't be read" in capfd.readouterr().err
     empty = tmp_path / "empty"
     empty.write_text("\n")
     assert main([*words, "--test", f"@{empty}"]) == 2
     assert f"{empty} names no test" in capfd.readouterr().err.replace("\n", "")
+    assert (tmp_path / "report" / "sequences").exists()
+    assert main([*words, "-k", "test_probe_answers"]) == 0
+    assert not (tmp_path / "report" / "sequences").exists(), "a new run is about other tests"
 
 
 def test_the_last_report_is_that_of_the_last_run_wherever_it_wrote(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +29,11 @@ def with_sequences(run: Run, before: Run, folder: Path) -> list[Result]:
         else result
         for result in run.results
     ]
+
+
+def remove_sequences(folder: Path) -> None:
+    """Removes the files that earlier runs have written."""
+    shutil.rmtree(folder / _FOLDER, ignore_errors=True)
 
 
 def _conditions(run: Run) -> tuple[object, ...]:
