@@ -1,8 +1,11 @@
 """The sentences of the contract's docstrings, and which test of the suite names each promise.
 
 `promises.toml` lists every sentence of the docstrings in `xla_core.backend`: those that a backend must keep, each with
-an id, those that the core keeps, and those that only explain. A test names the promises that it tests by
-`@pytest.mark.promise("stream.in-order")`.
+an id, those that the core keeps, and those that only explain.
+
+A test names a promise by a failure that it raises, `Failure(..., promise="stream.in-order")`. Those that its plain
+assertions and exceptions are about it names by `@pytest.mark.promise("stream.in-order", ...)`. Neither has to repeat
+the other.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ def named() -> dict[str, list[str]]:
     tests: dict[str, list[str]] = {}
     for file in importlib.resources.files("xla_conformance").joinpath("suite").iterdir():
         if file.name.startswith("test_") and file.name.endswith(".py"):
-            for id, test in _marks(file.read_text(encoding="utf-8")):
+            for id, test in _named(file.read_text(encoding="utf-8")):
                 tests.setdefault(id, []).append(f"{file.name}::{test}")
     return tests
 
@@ -119,7 +122,7 @@ def _split(text: str) -> list[str]:
     return [s for s in re.split(r"(?<=\.)\s+(?=[A-Z`])", " ".join(text.split())) if s]
 
 
-# -- the table and the marks ------------------------------------------------------------------------------------------
+# -- the table and the tests ------------------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -137,10 +140,19 @@ PROMISES = _promises()
 """All promises by id."""
 
 
-def _marks(source: str) -> Iterator[tuple[str, str]]:
-    """Yields each id that a test names, with the test: by a decorator, a mark of a parameter, or of the module."""
+def _named(source: str) -> Iterator[tuple[str, str]]:
+    """Yields each id that a test names, with the test: by a mark of its own or of the module, or by a failure."""
     for node in ast.parse(source).body:
         test = node.name if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else "all tests"
-        for call in ast.walk(node):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.promise":
-                yield from ((str(ast.literal_eval(argument)), test) for argument in call.args)
+        marked = [id for part in ast.walk(node) for id in _marked(part)]
+        texts = [
+            part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        ]
+        of_failures = [id for text in texts for id in text.split() if id in PROMISES]
+        yield from ((id, test) for id in dict.fromkeys((*marked, *of_failures)))
+
+
+def _marked(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.promise":
+        return [str(ast.literal_eval(argument)) for argument in node.args]
+    return []

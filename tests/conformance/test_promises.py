@@ -39,6 +39,17 @@ def test_ids_are_words_and_tests_name_only_ids_that_exist() -> None:
     assert set(named()) - set(PROMISES) == set()
 
 
+def test_a_test_names_the_promises_of_its_marks_and_of_its_failures() -> None:
+    tests = named()
+    name = "test_collectives_communicator.py::test_a_device_that_does_not_come"
+    assert {id for id in tests if name in tests[id]} == {
+        "executor.collective-timeout",
+        "communicator.failure-poisons",
+        "stream.recover",
+    }
+    assert all(len(set(names)) == len(names) for names in tests.values())
+
+
 def test_failures_name_only_ids_that_exist() -> None:
     found = [
         id
