@@ -40,6 +40,15 @@ class Executor(TemplateExecutor):
 
 put(executor=Executor)
 """
+NEEDS_DEVICE = """
+from xla_core.errors import FailedPreconditionError
+
+class Compiler(TemplateCompiler):
+    def compile_ahead_of_time(self, module, options=None):
+        raise FailedPreconditionError("the compiler asks the device")
+
+put(compiler=Compiler)
+"""
 EXCLUSIVE = """
 import fcntl
 from xla_core.errors import UnavailableError
@@ -158,6 +167,17 @@ def test_a_device_that_one_process_at_a_time_can_open(
     assert found["test_another_process_opens_the_devices_or_is_refused"] is State.PASS
     assert found["test_each_stage_of_loading_ends[first run]"] is State.PASS
     assert found["test_run_in_another_process[temporaries]"] is State.PASS
+
+
+def test_a_compiler_that_needs_a_device(put_backend: Put) -> None:
+    """What it refuses shows nothing, so the test of it doesn't pass."""
+    run = run_suite(put_backend("needy", NEEDS_DEVICE), expression="open_no_device or first_program or compiled_ahead")
+    assert wrong(run) == []
+    found = {r.name: r.state for r in run.results}
+    assert found["test_compiling_and_counting_open_no_device[compile]"] is State.NOT_SUPPORTED
+    assert found["test_compiling_and_counting_open_no_device[compiler]"] is State.PASS
+    assert found["test_compiled_ahead_of_time[loop]"] is State.NOT_SUPPORTED
+    assert found["test_a_first_program_is_right"] is State.PASS
 
 
 def test_a_device_that_reorders_its_sums(put_backend: Put, monkeypatch: pytest.MonkeyPatch) -> None:
