@@ -53,7 +53,7 @@ class Compiler(abc.ABC):
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> Executable:
-        """Makes an executable of an optimized module.
+        """Makes an executable that gives the results of an optimized module, as the reference evaluator defines them.
 
         After `run_hlo_passes` every instruction satisfies `target_config.supports`, layouts are assigned, and
         `module.schedule` orders each computation. With `fallback="host"`, a backend that declares `host_fallback` also
