@@ -69,7 +69,7 @@ def test_any_choice_makes_a_valid_program() -> None:
     draw = random.Random(0)
     for domain in itertools.chain(*DOMAINS.values()):
         types = [t for t in ElementType if t.is_array and domain.accepts(t)]
-        axes = {**domain.axes, "type": types, "size": [*domain.sizes, *domain.empty], "place": domain.places}
+        axes = {**domain.axes, "type": types, "size": [*domain.sizes, *domain.hiding], "place": domain.places}
         members = {
             axis: [m for value in values for m in (value if isinstance(value, Group) else (value,))]
             for axis, values in axes.items()

@@ -72,7 +72,7 @@ def _size(feature: Feature) -> str:
 def _drawn(domains: Sequence[Domain], feature: Feature, random: np.random.Generator) -> Chosen:
     """Draws a domain and a choice, in which any value may be but those that the feature decides."""
     domain = domains[int(random.integers(len(domains)))]
-    sized = {"size": (*domain.sizes, *domain.empty), "place": domain.places} if domain.sizes else {}
+    sized = {"size": (*domain.sizes, *domain.hiding), "place": domain.places} if domain.sizes else {}
     types = [t for t in domain.accepted if t in USUAL] or domain.accepted
     sizes = [n for n in members(sized.get("size", ())) if str(n) == _size(feature)]
     return domain, draw_choice({"type": types, **domain.axes, **sized}, random, **({"size": sizes[0]} if sizes else {}))

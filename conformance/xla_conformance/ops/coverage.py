@@ -62,7 +62,7 @@ def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:
     """
     unmet: list[Line] = []
     for domain in DOMAINS.get(opcode, ()):
-        if not domain.pairs or domain.alike:
+        if not domain.shows_each_value:
             continue
         choices = list(domain.choices(seed, every_type=False))
         shown: dict[ElementType, set[Feature]] = {}

@@ -29,7 +29,7 @@ from xla_conformance.ops.features import Feature, features_of, shown_features
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reasons import is_no_pair
 from xla_conformance.ops.selection import Selection
-from xla_conformance.ops.sizes import EMPTY, LARGEST_TILE, PLACES, SIZES
+from xla_conformance.ops.sizes import HIDING, LARGEST_TILE, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode
 
@@ -50,13 +50,14 @@ class Domain:
         variant: tells domains of one op apart.
         axes: the values of attributes, ranks, operand counts, types other than the case's own, ...
         types: the element types of cases; None means all with which the program is valid.
-        sizes: the sizes of the chosen dimension, and `empty` those that hide other choices.
+        sizes: the sizes of the chosen dimension.
+        hiding: more sizes of it, which have cases of their own, because they hide other choices: 0 and 1.
         places: where the chosen dimension is among the others.
         scalar: whether rank 0 is a choice too.
         rule: how near the results have to be, by element type.
         pairs: whether all pairs of values meet, or each value of an axis is there.
-        alike: whether types that are alike take turns; if not, each of the usual types meets every other value. For
-            ops that hand values on as they are, and where another domain of the op has each type.
+        types_in_turns: whether types that are alike take turns; if not, each of the usual types meets every other
+            value. For ops that hand values on as they are, and where another domain of the op has each type.
     """
 
     opcode: Opcode
@@ -65,12 +66,12 @@ class Domain:
     axes: Axes
     types: Sequence[ElementType] | None
     sizes: Sequence[Any]
-    empty: Sequence[int]
+    hiding: Sequence[int]
     places: Sequence[str]
     scalar: bool
     rule: Callable[[ElementType], Rule]
     pairs: bool
-    alike: bool
+    types_in_turns: bool
 
     @property
     def name(self) -> str:
@@ -84,13 +85,16 @@ class Domain:
                 the other types are there once or more. With every type, all triples of values are there, and each
                 size is at each place, in these choices or in those without.
         """
-        if not every_type and self._shows_each_value:
+        if not every_type and self.shows_each_value:
             yield from _selected(self, seed)[0]
             return
         if every_type:
             chosen = self._rows({"type": self.accepted}, seed, every_type)
         else:
-            groups = [Group(*(t for t in group if t in self.accepted)) for group in (CLASSES if self.alike else _APART)]
+            groups = [
+                Group(*(t for t in group if t in self.accepted))
+                for group in (CLASSES if self.types_in_turns else _APART)
+            ]
             chosen = self._rows({"type": [group for group in groups if group]}, seed, every_type)
         rows = []
         for choice in chosen:
@@ -102,13 +106,13 @@ class Domain:
             yield from self._completing([*rows, *self.choices(seed, every_type=False)], seed)
 
     @property
-    def _shows_each_value(self) -> bool:
+    def shows_each_value(self) -> bool:
         """Whether each of the usual types meets every other value in the quick profile, where that shows."""
-        return self.pairs and not self.alike
+        return self.pairs and not self.types_in_turns
 
     def shown_by_quick(self, seed: int) -> frozenset[Feature]:
         """Returns features that the quick profile's choices show. There may be more of them."""
-        return _selected(self, seed)[1] if self._shows_each_value else frozenset()
+        return _selected(self, seed)[1] if self.shows_each_value else frozenset()
 
     def _completing(self, choices: Sequence[Choice], seed: int) -> Iterator[Choice]:
         """Yields the choices by which each size is at each place, and by which all triples of values are there."""
@@ -132,7 +136,7 @@ class Domain:
         axes = {**axes, **self.axes}
         for number, (is_paired, sizes, places) in enumerate(self._passes(every_type)):
             sized = {**axes, "size": sizes, "place": places} if sizes else axes
-            if sizes is self.empty and self.scalar and "rank" in axes:
+            if sizes is self.hiding and self.scalar and "rank" in axes:
                 sized = {**sized, "rank": (0, *axes["rank"])}
             if every_type and not is_paired:
                 sized = {axis: members(values) for axis, values in sized.items()}
@@ -140,7 +144,7 @@ class Domain:
                 sized = {a: [v for v in values if v != "every"] or values for a, values in sized.items()}
             array = f"{self.name}-{number}"
             chosen = choose_pairs(sized, seed, array, self.wanted()) if is_paired else choose_each(sized, seed, array)
-            for choice in _with_single(chosen) if sizes is self.empty and "every" in places else chosen:
+            for choice in _with_single(chosen) if sizes is self.hiding and "every" in places else chosen:
                 if str(choice) not in seen:
                     seen.add(str(choice))
                     yield choice
@@ -156,7 +160,7 @@ class Domain:
         usual = [t for t in types if t in USUAL] or types
         turns = itertools.cycle(others or usual)
         hiding, axes = self._hiding(seed), self.combined_axes()
-        small = {("size", 0), ("size", len(self.sizes))} if 1 in self.empty else set()  # other dimensions have them
+        small = {("size", 0), ("size", len(self.sizes))} if 1 in self.hiding else set()  # other dimensions have them
         selection = Selection(axes, self.wanted(), small, lambda choice: self.shown(choice, choice.type), random)
         for element_type in usual:
             selection.add_values(element_type)
@@ -177,10 +181,10 @@ class Domain:
 
     def _hiding(self, seed: int) -> list[Choice]:
         """Returns choices of scalars and of sizes that hide other choices, without a type."""
-        if not self.sizes or not self.empty:
+        if not self.sizes or not self.hiding:
             return []
         ranks = {"rank": (0, *self.axes["rank"])} if self.scalar and "rank" in self.axes else {}
-        axes = {**self.axes, **ranks, "size": self.empty, "place": self.places}
+        axes = {**self.axes, **ranks, "size": self.hiding, "place": self.places}
         chosen = choose_each(axes, seed, f"{self.name}-hiding")
         return list(_with_single(chosen)) if "every" in self.places else chosen
 
@@ -188,7 +192,7 @@ class Domain:
         """Returns all axes: of classes of element types, the domain's own, and those of sizes and places."""
         groups = [Group(*(t for t in group if t in self.accepted)) for group in CLASSES]
         groups += [Group(t) for t in self.accepted if not any(t in group for group in CLASSES)]
-        ones = (1,) if 1 in self.empty else ()
+        ones = (1,) if 1 in self.hiding else ()
         sized = {"size": (*self.sizes, *ones), "place": self.places} if self.sizes else {}
         return {"type": [group for group in groups if group], **self.axes, **sized}
 
@@ -238,7 +242,7 @@ class Domain:
         halves = [n for n in sizes if n <= LARGEST_TILE], [n for n in sizes if n > LARGEST_TILE]
         if not all(halves):
             return []
-        lengths = (*halves, [1]) if 1 in self.empty else halves
+        lengths = (*halves, [1]) if 1 in self.hiding else halves
         ranks = [rank for rank in self.axes.get("rank", ()) if min(members([rank])) > 2]
         axes = {**self.axes, "rank": ranks} if ranks else self.axes
         places = [place for place in self.places if place != "every"]
@@ -261,8 +265,8 @@ class Domain:
         yield self.pairs, self.sizes, self.places
         if self.pairs and self.sizes and every_type:  # each size by itself, with other values each time
             yield from [(False, self.sizes, self.places)] * 3
-        if self.sizes and self.empty:
-            yield False, self.empty, self.places
+        if self.sizes and self.hiding:
+            yield False, self.hiding, self.places
 
     @functools.cached_property
     def accepted(self) -> Sequence[ElementType]:
@@ -321,12 +325,12 @@ def domain(
     variant: str = "",
     types: Sequence[ElementType] | None = None,
     sizes: Sequence[Any] = SIZES,
-    empty: Sequence[int] = EMPTY,
+    hiding: Sequence[int] = HIDING,
     places: Sequence[str] = PLACES,
     scalar: bool = True,
     rule: Rule | Callable[[ElementType], Rule] = BITS,
     pairs: bool = True,
-    alike: bool = False,
+    types_in_turns: bool = False,
     **axes: Sequence[Any],
 ) -> Callable[[Build], Build]:
     """Makes a domain of a function that adds the op to a program and returns the program's root."""
@@ -342,12 +346,12 @@ def domain(
             axes=axes,
             types=types,
             sizes=sizes,
-            empty=empty,
+            hiding=hiding,
             places=places,
             scalar=scalar,
             rule=rule_of,
             pairs=pairs,
-            alike=alike,
+            types_in_turns=types_in_turns,
         )
         REGISTERED.setdefault(opcode, []).append(made)
         return build

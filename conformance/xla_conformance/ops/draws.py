@@ -27,7 +27,7 @@ from xla_conformance.ops.domains import DOMAINS
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.element_types import CLASSES, USUAL
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES, dimensions
+from xla_conformance.ops.sizes import HIDING, PLACES, SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
 from xla_core.hlo import OPS, HloInstruction, Opcode
 
@@ -129,12 +129,12 @@ def _elementwise(opcode: Opcode) -> Domain:
         axes={"rank": RANKS, "broadcast": ("none", *range(arity))},
         types=None,
         sizes=SIZES,
-        empty=EMPTY,
+        hiding=HIDING,
         places=PLACES,
         scalar=True,
         rule=functools.partial(rule_for, op),
         pairs=True,
-        alike=False,
+        types_in_turns=False,
     )
 
 
@@ -143,7 +143,7 @@ def _drawn_choice(domain: Domain, random: np.random.Generator) -> Choice:
     values: dict[str, Any] = {"type": _one(usual if usual and random.integers(8) else domain.accepted, random)}
     for axis, listed in domain.axes.items():
         values[axis] = _member(listed, random)
-    if domain.scalar and domain.empty and "rank" in domain.axes and not random.integers(30):
+    if domain.scalar and domain.hiding and "rank" in domain.axes and not random.integers(30):
         values["rank"] = 0
     if domain.sizes:
         values["size"] = drawn_size(domain, random)
@@ -155,8 +155,8 @@ def drawn_size(domain: Domain, random: np.random.Generator) -> int:
     """Returns a size: one that is listed, or any between the least and the largest of these; more often a small one."""
     sizes: list[int] = members(domain.sizes)
     way = random.random()
-    if domain.empty and way < 0.04:
-        return _one(domain.empty, random)
+    if domain.hiding and way < 0.04:
+        return _one(domain.hiding, random)
     if len(sizes) < 3 or way < 0.4:
         size: int = _member(domain.sizes[: 1 + int(random.integers(len(domain.sizes)))], random)
         return size

@@ -20,7 +20,7 @@ def words_of_cases(opcode: Opcode) -> str:
 def _of_domains(opcode: Opcode) -> Iterator[str]:
     for domain in DOMAINS.get(opcode, ()):
         yield domain.variant
-        sizes = (*domain.sizes, *domain.empty)
+        sizes = (*domain.sizes, *domain.hiding)
         for axis, values in {**domain.axes, "size": sizes, "place": (*domain.places, "every")}.items():
             for value in values:
                 yield from (str(Choice({axis: each})) for each in (value if isinstance(value, Group) else (value,)))

@@ -6,9 +6,8 @@ import math
 
 from xla_conformance.ops.choices import Group
 
-EMPTY = (0, 1)
-"""Sizes at which many faults don't show. They have cases of their own, so that they don't hide faults of other choices.
-"""
+HIDING = (0, 1)
+"""Sizes at which many faults don't show. They have cases of their own, so that they hide no faults of other choices."""
 
 SMALL = (Group(3, 2, 4, 5, 6, 7, 8, 9), Group(15, 16, 17, 31, 32, 33))
 MEDIUM = (*SMALL, Group(63, 64, 65, 127, 128, 129))

@@ -51,7 +51,7 @@ ALIKE: dict[str, Any] = {
     "variant": "alike",
     "types": (_T.F32,),
     "sizes": (4,),
-    "empty": (),
+    "hiding": (),
     "places": ("minor",),
     "contracting": (1,),
     "numbers": ("ascending",),

@@ -22,7 +22,7 @@ _T = ElementType
 
 @domain(
     Opcode.WHILE,
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     types=EVERY,
     rank=(1, 2, 3, 4),
@@ -45,11 +45,11 @@ def _while(p: Program, c: Choice) -> HloInstruction:
     Opcode.WHILE,
     variant="array",
     pairs=False,
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     types=[_T.S32, _T.U8, _T.S64, _T.F32, _T.BF16],
     sizes=SMALL,
-    empty=(1,),
+    hiding=(1,),
     rank=(1, 2, 3),
     trips=(3, 0, 1),
 )
@@ -113,7 +113,7 @@ def _turned(
 
 @domain(
     Opcode.WHILE,
-    alike=True,
+    types_in_turns=True,
     variant="euclid",
     sizes=(),
     types=(_T.S32, _T.U32, _T.S64),
@@ -136,7 +136,7 @@ def _euclid(p: Program, c: Choice) -> HloInstruction:
 
 @domain(
     Opcode.CONDITIONAL,
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     types=EVERY,
     rank=(1, 2, 3, 4),
@@ -182,7 +182,7 @@ def _branch(p: Program, number: int, shape: Shape, c: Choice) -> HloComputation:
 
 @domain(
     Opcode.CALL,
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     types=EVERY,
     rank=(1, 2, 3, 4),

@@ -111,12 +111,12 @@ def _dot(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.DOT,
     variant="square",
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     types=WITH_ZERO,
     sizes=(Group(3, 4, 5), 33),
     places=("minor",),
-    empty=(),
+    hiding=(),
     **{**_AXES, "batch": (1, 2, 0), "contracting": (1, 2), "left": (1,), "right": (1,), "large": ("every",)},
     result=("same",),
     other=("same",),
@@ -149,7 +149,7 @@ def _dot_of_alike(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     types=(_T.S8, _T.BF16, _T.F16, _T.F32),
     sizes=(Group(8, 16, 24, 32, 64),),
-    empty=(),
+    hiding=(),
     places=("minor",),
     result=("wider", "same"),
 )
@@ -178,7 +178,7 @@ def _dots_of_remainders(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     types=(_T.S8, _T.U8, _T.S4, _T.U4),
     sizes=(Group(16, 18, 32, 64, 66),),
-    empty=(),
+    hiding=(),
     places=("minor",),
 )
 def _dots_of_bytes(p: Program, c: Choice) -> HloInstruction:

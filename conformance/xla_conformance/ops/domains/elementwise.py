@@ -15,7 +15,7 @@ from xla_conformance.ops.comparison import EXACT, rule_for
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES, dimensions
+from xla_conformance.ops.sizes import HIDING, PLACES, SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, OpDef
 
@@ -53,7 +53,7 @@ def _shapes(turn: int) -> Iterator[tuple[int, ...]]:
     """Yields dimensions of each group of sizes and of each rank. `ops/elementwise.py` has large arrays of each type."""
     yield ()
     sizes = SIZES if turn % len(RANKS) == 0 else SIZES[:-1]
-    for number, group in enumerate((EMPTY[:1], EMPTY[1:], *sizes)):
+    for number, group in enumerate((HIDING[:1], HIDING[1:], *sizes)):
         member, rank = turn % len(group), RANKS[(turn // _LONGEST + number) % len(RANKS)]
         size, place = group[member], PLACES[(member + rank) % len(PLACES)]
         if place == "every" and size**rank > _MOST:

@@ -71,7 +71,7 @@ _SIX: dict[str, Any] = {
     "roles": ("wcwwcw",),
     "batch": (1,),
     "sizes": (3,),
-    "empty": (),
+    "hiding": (),
     "places": ("every",),
 }
 """The same for arrays of six dimensions."""
@@ -80,9 +80,9 @@ _SIX: dict[str, Any] = {
 @domain(
     Opcode.GATHER,
     variant="square",
-    alike=True,
+    types_in_turns=True,
     sizes=(Group(3, 4, 5), 17),
-    empty=(),
+    hiding=(),
     places=("every",),
     **_SQUARE,
 )
@@ -90,7 +90,7 @@ def _square_gather(p: Program, c: Choice) -> HloInstruction:
     return _gather(p, c)
 
 
-@domain(Opcode.GATHER, variant="six", alike=True, **_SIX)
+@domain(Opcode.GATHER, variant="six", types_in_turns=True, **_SIX)
 def _gather_of_six(p: Program, c: Choice) -> HloInstruction:
     return _gather(p, c)
 
@@ -150,10 +150,10 @@ _COMBINED: dict[str, Any] = {
 @domain(
     Opcode.SCATTER,
     variant="square",
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     sizes=(Group(3, 4, 5), 17),
-    empty=(),
+    hiding=(),
     places=("every",),
     **_COMBINED,
     **_SQUARE,
@@ -162,7 +162,7 @@ def _square_scatter(p: Program, c: Choice) -> HloInstruction:
     return _scatter(p, c)
 
 
-@domain(Opcode.SCATTER, variant="six", alike=True, rule=EQUAL, **_COMBINED, **_SIX)
+@domain(Opcode.SCATTER, variant="six", types_in_turns=True, rule=EQUAL, **_COMBINED, **_SIX)
 def _scatter_of_six(p: Program, c: Choice) -> HloInstruction:
     return _scatter(p, c)
 
@@ -170,12 +170,12 @@ def _scatter_of_six(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.SCATTER,
     variant="wide",
-    alike=True,
+    types_in_turns=True,
     pairs=False,
     rule=EQUAL,
     types=[ElementType.F32, ElementType.S64],
     sizes=SMALL,
-    empty=(),
+    hiding=(),
     count=(9, 17),
     second=SECONDS,
     reducer=("add",),
@@ -223,7 +223,7 @@ def _in_order(places: Fill) -> Fill:
 
 _FORMS: dict[str, Any] = {
     "sizes": _LENGTHS,
-    "empty": (),
+    "hiding": (),
     "places": ("minor",),
     "index": (Group(*INDEX_TYPES[:4]), Group(*INDEX_TYPES[4:])),
 }

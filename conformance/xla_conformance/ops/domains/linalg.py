@@ -139,7 +139,7 @@ def _each_combination_of_flags(variant: str, element_type: ElementType) -> None:
         rule=Rule("scaled", 64),
         types=(element_type,),
         sizes=(5, 3),
-        empty=(),
+        hiding=(),
         places=("minor",),
         pairs=False,
         batch=((), (2,)),
@@ -211,7 +211,7 @@ _SIGNALS: dict[str, Fill] = {"noise": moderate, "impulse": _impulse, "tone": _to
     rule=lambda t: Rule("scaled", 16 if t.component is _T.F32 else 32),  # no type is wide beside f64
     types=(*_COMPLEX, _T.F32, _T.F64),
     sizes=(Group(120, 127, 128), Group(1000, 1009, 1024), Group(2048, 4096), Group(2047, 3000, 4095, 4097)),
-    empty=(),
+    hiding=(),
     places=("minor",),
     signal=tuple(_SIGNALS),
 )

@@ -55,7 +55,7 @@ def _matrices(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     types=WITH_ZERO,
     sizes=(SIZES[0], SIZES[2], SIZES[4], SIZES[-1]),
-    empty=(),
+    hiding=(),
     places=("minor",),
     form=("c,c", Group("fc,c", "cf,c"), Group("c,cf", "c,fc"), Group("bc,bc", "bfc,bc")),
     result=("same", "wider"),
@@ -92,7 +92,7 @@ def _vectors(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     types=WITH_ZERO,
     sizes=(7, Group(33, 65)),
-    empty=(),
+    hiding=(),
     places=("minor",),
     contracted=(0, 1),
 )
@@ -109,7 +109,7 @@ def _gram(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     types=[t for t in WITH_ZERO if t.is_integral and t.bit_width <= 16],
     sizes=(SIZES[0], SIZES[1], SIZES[2]),
-    empty=(),
+    hiding=(),
     places=("minor",),
 )
 def _ends(p: Program, c: Choice) -> HloInstruction:

@@ -38,7 +38,7 @@ def _slice(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.SLICE, p.parameter(sizes), slice=tuple(slices))
 
 
-@domain(Opcode.SLICE, variant="empty", sizes=(5,), empty=(), pairs=False, start=(0, 2, 5))
+@domain(Opcode.SLICE, variant="empty", sizes=(5,), hiding=(), pairs=False, start=(0, 2, 5))
 def _empty_slice(p: Program, c: Choice) -> HloInstruction:
     whole = SliceDimension(0, 3)
     return p.add(Opcode.SLICE, p.parameter((3, c.size)), slice=(whole, SliceDimension(c.start, c.start)))
@@ -94,9 +94,9 @@ def _transpose(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.TRANSPOSE,
     variant="square",
-    alike=True,
+    types_in_turns=True,
     sizes=(Group(3, 4),),
-    empty=(),
+    hiding=(),
     places=("every",),
     rank=(4, 5),
     permutation=("left", "right", "odd first"),
@@ -110,7 +110,7 @@ def _square_transpose(p: Program, c: Choice) -> HloInstruction:
     Opcode.TRANSPOSE,
     variant="tiles",
     sizes=(Group(31, 32, 33), Group(63, 64, 65)),
-    empty=(),
+    hiding=(),
     places=("minor", "major"),
     beside=(33, Group(31, 32)),
     batch=("none", "before", "behind"),
@@ -162,9 +162,9 @@ def _broadcast(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.BROADCAST,
     variant="square",
-    alike=True,
+    types_in_turns=True,
     sizes=(Group(3, 4, 5), 33),
-    empty=(),
+    hiding=(),
     places=("every",),
     rank=(3, 2, 4),
     kept=("all", "others", "ends"),
@@ -180,7 +180,7 @@ def _iota(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.IOTA, shape=p.shape(sizes), iota_dimension=position(c.place, c.rank))
 
 
-@domain(Opcode.IOTA, variant="other", sizes=(7,), empty=(), rank=RANKS[2:], along=("major", "middle", "minor"))
+@domain(Opcode.IOTA, variant="other", sizes=(7,), hiding=(), rank=RANKS[2:], along=("major", "middle", "minor"))
 def _iota_along(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     return p.add(Opcode.IOTA, shape=p.shape(sizes), iota_dimension=position(c.along, c.rank))

@@ -14,7 +14,7 @@ _PACKED: dict[str, Any] = {
     "variant": "packed",
     "types": (ElementType.S4, ElementType.U4, ElementType.S2, ElementType.U2),
     "sizes": (Group(13, 14, 15, 16),),
-    "empty": (),
+    "hiding": (),
     "places": ("minor",),
 }
 _SHIFTS = range(5)

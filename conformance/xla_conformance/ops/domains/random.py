@@ -29,7 +29,7 @@ _T = ElementType
     algorithm=("rng_three_fry", "rng_philox", "rng_default"),
     state=("u64[2]", "u64[3]", "u32[4]"),
     counter=("any", "low carries", "all carry"),
-    alike=True,
+    types_in_turns=True,
 )
 def _rng_bit_generator(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place, 1 << 16)

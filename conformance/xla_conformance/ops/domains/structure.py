@@ -30,19 +30,19 @@ def _parts(p: Program, c: Choice, count: int) -> list[HloInstruction]:
     return [p.parameter(s, t) for t, s in itertools.islice(itertools.cycle(others), count)]
 
 
-@domain(Opcode.CONSTANT, alike=True, rank=RANKS[:4], pairs=False)
+@domain(Opcode.CONSTANT, types_in_turns=True, rank=RANKS[:4], pairs=False)
 def _constant(p: Program, c: Choice) -> HloInstruction:
     shape = p.shape(dimensions(c.rank, c.size, c.place, 1 << 12))
     literal = Literal(patterns(shape, [c.size, c.rank]), shape)
     return p.add(Opcode.CONSTANT, shape=shape, literal=literal)
 
 
-@domain(Opcode.TUPLE, alike=True, variant="empty", types=(_T.F32,), sizes=())
+@domain(Opcode.TUPLE, types_in_turns=True, variant="empty", types=(_T.F32,), sizes=())
 def _empty_tuple(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE)
 
 
-@domain(Opcode.TUPLE, alike=True, rank=RANKS[:4], count=(2, 1, 3, 9, 33), nested=(False, True), pairs=False)
+@domain(Opcode.TUPLE, types_in_turns=True, rank=RANKS[:4], count=(2, 1, 3, 9, 33), nested=(False, True), pairs=False)
 def _tuple(p: Program, c: Choice) -> HloInstruction:
     parts = _parts(p, c, c.count)
     if not c.nested or len(parts) < 2:
@@ -53,7 +53,12 @@ def _tuple(p: Program, c: Choice) -> HloInstruction:
 
 
 @domain(
-    Opcode.GET_TUPLE_ELEMENT, alike=True, rank=RANKS[:4], count=(3, 5, 9), element=("last", "first", 1, 2), pairs=False
+    Opcode.GET_TUPLE_ELEMENT,
+    types_in_turns=True,
+    rank=RANKS[:4],
+    count=(3, 5, 9),
+    element=("last", "first", 1, 2),
+    pairs=False,
 )
 def _get_tuple_element(p: Program, c: Choice) -> HloInstruction:
     whole = p.add(Opcode.OPT_BARRIER, p.add(Opcode.TUPLE, *_parts(p, c, c.count)))
@@ -61,24 +66,24 @@ def _get_tuple_element(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.GET_TUPLE_ELEMENT, whole, index=index)
 
 
-@domain(Opcode.OPT_BARRIER, alike=True, rank=RANKS[:4], count=(1, 2, 3), pairs=False)
+@domain(Opcode.OPT_BARRIER, types_in_turns=True, rank=RANKS[:4], count=(1, 2, 3), pairs=False)
 def _opt_barrier(p: Program, c: Choice) -> HloInstruction:
     parts = _parts(p, c, c.count)
     return p.add(Opcode.OPT_BARRIER, parts[0] if c.count == 1 else p.add(Opcode.TUPLE, *parts))
 
 
-@domain(Opcode.DOMAIN, alike=True, rank=RANKS[:4], given=(True, False), pairs=False)
+@domain(Opcode.DOMAIN, types_in_turns=True, rank=RANKS[:4], given=(True, False), pairs=False)
 def _domain(p: Program, c: Choice) -> HloInstruction:
     marks = '{kind="sharding", entry={maximal device=0}, exit={maximal device=0}}' if c.given else None
     return p.add(Opcode.DOMAIN, *_parts(p, c, 1), domain=marks)
 
 
-@domain(Opcode.ADD_DEPENDENCY, alike=True, rank=RANKS[:4], count=_COUNTS, pairs=False)
+@domain(Opcode.ADD_DEPENDENCY, types_in_turns=True, rank=RANKS[:4], count=_COUNTS, pairs=False)
 def _add_dependency(p: Program, c: Choice) -> HloInstruction:
     return _after(p, c)
 
 
-@domain(Opcode.AFTER_ALL, alike=True, rank=RANKS[:4], count=_COUNTS, pairs=False)
+@domain(Opcode.AFTER_ALL, types_in_turns=True, rank=RANKS[:4], count=_COUNTS, pairs=False)
 def _after_all(p: Program, c: Choice) -> HloInstruction:
     return _after(p, c)
 
@@ -88,18 +93,20 @@ def _after(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.ADD_DEPENDENCY, *_parts(p, c, 1), p.add(Opcode.AFTER_ALL, *tokens))
 
 
-@domain(Opcode.COPY_START, alike=True, rank=RANKS[:4], prefetch=(None, 0, 1, 2, 3), pairs=False)
+@domain(Opcode.COPY_START, types_in_turns=True, rank=RANKS[:4], prefetch=(None, 0, 1, 2, 3), pairs=False)
 def _copy_start(p: Program, c: Choice) -> HloInstruction:
     start = p.add(Opcode.COPY_START, *_parts(p, c, 1), cross_program_prefetch_index=c.prefetch)
     return p.add(Opcode.COPY_DONE, start)
 
 
-@domain(Opcode.COPY_DONE, alike=True, rank=RANKS[:4], pairs=False)
+@domain(Opcode.COPY_DONE, types_in_turns=True, rank=RANKS[:4], pairs=False)
 def _copy_done(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.COPY_DONE, p.add(Opcode.COPY_START, *_parts(p, c, 1)))
 
 
-@domain(Opcode.BITCAST, alike=True, rank=RANKS, form=("flat", "reversed", "split", "ones", "merged"), pairs=False)
+@domain(
+    Opcode.BITCAST, types_in_turns=True, rank=RANKS, form=("flat", "reversed", "split", "ones", "merged"), pairs=False
+)
 def _bitcast(p: Program, c: Choice) -> HloInstruction:
     """The operand's bytes in the same order, under other dimensions or as a transpose."""
     sizes = dimensions(c.rank, c.size, c.place, 1 << 16)
@@ -125,7 +132,7 @@ def _wrapped(p: Program, c: Choice) -> tuple[list[HloInstruction], HloComputatio
 _KINDS = ("kLoop", "kInput", "kOutput")
 
 
-@domain(Opcode.FUSION, alike=True, rule=EQUAL, rank=RANKS[:4], count=_COUNTS, kind=_KINDS, pairs=False)
+@domain(Opcode.FUSION, types_in_turns=True, rule=EQUAL, rank=RANKS[:4], count=_COUNTS, kind=_KINDS, pairs=False)
 def _fusion(p: Program, c: Choice) -> HloInstruction:
     operands, called = _wrapped(p, c)
     return p.add(Opcode.FUSION, *operands, kind=c.kind, calls=called)
@@ -157,7 +164,14 @@ for _opcode, _updates in ((Opcode.ASYNC_START, (0, 1)), (Opcode.ASYNC_UPDATE, (1
 # -- dynamic dimensions -----------------------------------------------------------------------------------------------
 
 
-@domain(Opcode.GET_DIMENSION_SIZE, alike=True, rule=EXACT, rank=RANKS, asked=("major", "middle", "minor"), pairs=False)
+@domain(
+    Opcode.GET_DIMENSION_SIZE,
+    types_in_turns=True,
+    rule=EXACT,
+    rank=RANKS,
+    asked=("major", "middle", "minor"),
+    pairs=False,
+)
 def _get_dimension_size(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(max(c.rank, 1), c.size, c.place, 1 << 16)
     return p.add(Opcode.GET_DIMENSION_SIZE, p.parameter(sizes), dimensions=(position(c.asked, len(sizes)),))
@@ -168,7 +182,7 @@ _ACTUAL = ("less", "all", "one", "none")
 
 @domain(
     Opcode.SET_DIMENSION_SIZE,
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     types=WITH_ZERO,
     sizes=SIZES[:6],
@@ -200,7 +214,7 @@ def _measured(p: Program, value: HloInstruction) -> HloInstruction:
 
 @domain(
     Opcode.DYNAMIC_RESHAPE,
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     types=WITH_ZERO,
     sizes=SIZES[:6],

@@ -159,7 +159,15 @@ _SCANS = (
 """The reducer, the kind of numbers, their arrangement, and whether a result has the elements up to it or from it on."""
 
 
-@domain(Opcode.REDUCE_WINDOW, variant="running", alike=True, rule=EQUAL, sizes=_RUNNING, empty=(), places=("minor",))
+@domain(
+    Opcode.REDUCE_WINDOW,
+    variant="running",
+    types_in_turns=True,
+    rule=EQUAL,
+    sizes=_RUNNING,
+    hiding=(),
+    places=("minor",),
+)
 def _running(p: Program, c: Choice) -> HloInstruction:
     """All elements up to each one or from each one on, as frameworks write cumulative sums.
 
@@ -212,10 +220,10 @@ def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     variant="wide",
     rule=EQUAL,
     pairs=False,
-    alike=True,
+    types_in_turns=True,
     types=[ElementType.F32, ElementType.S64],
     sizes=SMALL,
-    empty=(),
+    hiding=(),
     rank=(2, 1),
     count=(9, 17),
     second=SECONDS,
@@ -272,7 +280,7 @@ _POOLS = (
     rule=EQUAL,
     types=REAL_WITH_ZERO,
     sizes=(Group(*SIZES[0], *SIZES[1]), SIZES[2], SIZES[3]),
-    empty=(),
+    hiding=(),
     places=("minor",),
 )
 def _usual_select_and_scatter(p: Program, c: Choice) -> HloInstruction:
@@ -295,11 +303,11 @@ def _usual_select_and_scatter(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.SELECT_AND_SCATTER,
     variant="equal",
-    alike=True,
+    types_in_turns=True,
     rule=EQUAL,
     types=REAL_WITH_ZERO,
     sizes=(Group(6, 7, 8, 9),),
-    empty=(),
+    hiding=(),
     places=("minor",),
     pairs=False,
     select=("GE", "LE", "GT", "LT"),
