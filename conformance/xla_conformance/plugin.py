@@ -155,7 +155,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")
     config.addinivalue_line("markers", "alone: no other process may use the device while this test runs")
     config.addinivalue_line("markers", "other_process: another process opens the device while this test runs")
-    config.addinivalue_line("markers", "joint(group): one worker runs the tests of a group, which may share a program")
+    config.addinivalue_line("markers", "joint(program): one worker runs the tests of a name, which may share a program")
     config.addinivalue_line("markers", "promise(id, ...): the sentences of the contract that this test checks")
     if config.getoption("xla_backend") and not config.pluginmanager.has_plugin("xla_conformance.runner.worker"):
         settle_devices(config)  # a worker has done that when it opened the device

@@ -1,8 +1,8 @@
 """Several cases in one program: their results come from one compilation, which costs less than one for each.
 
-Tests of one group have the same marker `joint`. When a worker gets several of them, the first test compiles and runs
-the cases of all, and each test then takes its own results. A case whose results are wrong runs again alone, so that a
-failure names one case.
+Tests that may share a program have a marker `joint` with its name. When a worker gets several of them, the first test
+compiles and runs the cases of all, and each test then takes its own results. A case whose results are wrong runs again
+alone, so that a failure names one case.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _APART = 12
 """One of so many cases of an op, level and device has a program of its own, as programs of users may."""
 
 
-class Groups:
+class JointPrograms:
     """Gives cases to programs, in the order of the cases."""
 
     def __init__(self) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 from xla_conformance.fair_time import TICK
 from xla_conformance.results import Result, State, name_of
-from xla_conformance.runner.groups import Groups
 from xla_conformance.runner.interruption import interruptible
+from xla_conformance.runner.joint_tests import JointTests
 from xla_conformance.runner.limits import Limits
 from xla_conformance.runner.outcomes import ended_result, lost_result
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
@@ -62,7 +62,7 @@ class Pool:
         self._alone: set[str] = set()
         self._exclusive = False
         self._elsewhere: set[str] = set()
-        self._groups = Groups()
+        self._joint = JointTests()
         self._pending: deque[str] | None = None  # None until the first worker has collected
         self._total = 0
         self._openings = 0
@@ -182,8 +182,8 @@ class Pool:
                 self._alone = set(event["alone"])
             if self._exclusive:  # those that need it in another process come last, on a worker that doesn't hold it
                 self._elsewhere = set(event["elsewhere"])
-            self._groups = Groups(event["joint"])
-            arranged = self._groups.arranged(chosen)
+            self._joint = JointTests(event["joint"])
+            arranged = self._joint.arranged(chosen)
             self._pending = deque(sorted(arranged, key=lambda id: (id in self._elsewhere, id in self._alone)))
             self._total = len(self._pending)
             self.promises = event["promises"]
@@ -207,7 +207,7 @@ class Pool:
             worker.enter("wait")
         else:
             test = self._pending.popleft()
-            while self._groups.are_together(test, self._pending[0] if self._pending else ""):
+            while self._joint.are_together(test, self._pending[0] if self._pending else ""):
                 worker.queue.append(self._pending.popleft())
             worker.run(test, [test, *worker.queue] if worker.queue else ())
 
@@ -274,7 +274,7 @@ class Pool:
     def _split(self, worker: WorkerProcess, result: Result) -> None:
         """Lets the tests whose program ended the process or lost the device run again, alone."""
         assert self._pending is not None
-        self._groups.split([worker.test, *worker.queue], result)
+        self._joint.split([worker.test, *worker.queue], result)
         self._pending.appendleft(worker.test)
 
     def _died_after(self, worker: WorkerProcess, state: State) -> bool:
@@ -317,7 +317,7 @@ class Pool:
         self._add(lost_result(worker, id, state, failure))
 
     def _add(self, result: Result) -> None:
-        result = self._groups.judged(result)
+        result = self._joint.judged(result)
         if result.state.is_wrong and result.id in self.promises:
             named = {**result.properties, "promises": self.promises[result.id]}
             result = dataclasses.replace(result, properties=named)

@@ -17,7 +17,7 @@ from xla_conformance.ops.case_runs import cases_run, placed_runs
 from xla_conformance.ops.comparison import check, sentence_of
 from xla_conformance.ops.contexts import Context, Placed, context_for, thorough_context_for
 from xla_conformance.ops.executions import Before, before_for, device_for, run
-from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
+from xla_conformance.ops.joint import BESIDE, JointPrograms, JointRuns
 from xla_conformance.ops.names import words_of_cases
 from xla_conformance.results import Unclaimed
 from xla_core import Client
@@ -32,7 +32,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = config.getoption("keyword"), config.getoption("xla_test")
     opcodes = [o for o in OPS if may_be_chosen(_FUNCTION, f"{o}-", *chosen, words=partial(words_of_cases, o))]
     seed, shared = config.getoption("xla_seed"), config.getoption("xla_shared")
-    groups = Groups()
+    programs = JointPrograms()
     parameters = {}
     for every_type in passes_of(config.getoption("xla_profile")):
         counts: Counter[str] = Counter()
@@ -43,8 +43,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             counts[kind] += 1
             name = f"{case.name}-{context}"
             if name not in parameters:
-                group = groups.of(case, context)
-                marks = [pytest.mark.joint(group)] if group else []
+                program = programs.of(case, context)
+                marks = [pytest.mark.joint(program)] if program else []
                 parameters[name] = pytest.param(case, context, id=name, marks=marks)
     metafunc.parametrize(("case", "context"), parameters.values())
 
@@ -86,8 +86,8 @@ def test_op(
 ) -> None:
     record_property("opcode", case.opcode)
     record_property("element_type", case.element_type.value)
-    group = request.node.get_closest_marker("joint")
-    before, device = before_for(group.args[0] if group else case.name), device_for(client, case.name)
+    program = request.node.get_closest_marker("joint")
+    before, device = before_for(program.args[0] if program else case.name), device_for(client, case.name)
     if beside:
         parts = {
             name: lambda c=c, at=at: placed_if_held(backend, target, cases_run(c, at, before), at)

@@ -7,7 +7,7 @@ import pytest
 from xla_conformance.failures import Failure
 from xla_conformance.ops import generate
 from xla_conformance.ops.contexts import ALONE, CONTEXTS, Context, Placed, place
-from xla_conformance.ops.joint import Groups, JointRuns, join
+from xla_conformance.ops.joint import JointPrograms, JointRuns, join
 
 from xla_core import Client, CompileOptions, InternalError, LoadedExecutable, evaluate
 from xla_core.hlo import HloModule, verify
@@ -24,16 +24,16 @@ def some_parts() -> dict[str, Placed]:
 
 
 def test_every_op_has_programs_of_its_own() -> None:
-    groups = Groups()
+    joint = JointPrograms()
     programs: dict[str, list[str]] = {}
     alone = set()
     plain = set()
     for case in generate():
         for level in (0, 2):
-            group = groups.of(case, Context(level=level))
+            program = joint.of(case, Context(level=level))
             plain.add((case.opcode, level))
-            if group:
-                programs.setdefault(group, []).append(case.name)
+            if program:
+                programs.setdefault(program, []).append(case.name)
             else:
                 alone.add((case.opcode, level))
     assert alone == plain
@@ -44,8 +44,8 @@ def test_every_op_has_programs_of_its_own() -> None:
 
 def test_cases_among_other_ops_run_alone() -> None:
     case = next(generate())
-    groups = Groups()
-    assert all(groups.of(case, context) == "" for context in CONTEXTS if not context.is_plain)
+    joint = JointPrograms()
+    assert all(joint.of(case, context) == "" for context in CONTEXTS if not context.is_plain)
 
 
 def test_a_joined_module_has_the_results_of_its_parts() -> None:

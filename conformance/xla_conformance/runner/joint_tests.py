@@ -1,4 +1,4 @@
-"""Groups of tests that share a program, and their results if the program ends its process."""
+"""Tests that share a program, and their results if the program ends its process."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from collections.abc import Mapping, Sequence
 from xla_conformance.results import Result
 
 
-class Groups:
-    """The tests that may share a program, by the groups that they name.
+class JointTests:
+    """The tests that may share a program, by the name of the program.
 
-    A group whose program ends its process or loses the device is split: its tests run alone. If all of them are right,
-    the last of them has the result of that program, and the property "together" names the tests.
+    Where a program ends its process or loses the device, its tests run alone. If all of them are right, the last of
+    them has the result of that program, and the property "together" names the tests.
     """
 
-    def __init__(self, group_of: Mapping[str, str] | None = None) -> None:
-        self._group_of = dict(group_of or {})
+    def __init__(self, program_of: Mapping[str, str] | None = None) -> None:
+        self._program_of = dict(program_of or {})
         self._suspects: list[_Suspects] = []
 
     def arranged(self, tests: Sequence[str]) -> list[str]:
-        """Returns the tests with those of a group one after another, at the place of the first of them."""
+        """Returns the tests with those of a program one after another, at the place of the first of them."""
         members: dict[str, list[str]] = {}
         for test in tests:
-            members.setdefault(self._group_of.get(test, test), []).append(test)
-        return [test for group in members.values() for test in group]
+            members.setdefault(self._program_of.get(test, test), []).append(test)
+        return [test for joint in members.values() for test in joint]
 
     def are_together(self, test: str, following: str) -> bool:
-        return test in self._group_of and self._group_of[test] == self._group_of.get(following)
+        return test in self._program_of and self._program_of[test] == self._program_of.get(following)
 
     def split(self, tests: Sequence[str], result: Result) -> None:
         """Lets tests run alone from now on. `result` is the result of their program."""
         for test in tests:
-            self._group_of.pop(test, None)
+            self._program_of.pop(test, None)
         self._suspects.append(_Suspects(tuple(tests), set(tests), result))
 
     def judged(self, result: Result) -> Result:
