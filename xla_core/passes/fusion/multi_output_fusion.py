@@ -138,9 +138,18 @@ class _Joiner:
             first, second = second, first
         if second.position - first.position > _WINDOW:
             return False
-        depends = first in second.reads
-        if depends and not self._wanted(first, second):
+        if first in second.reads and not self._wanted(first, second):
             return False
+        if not (self._runs_together(first, second) and self._small_enough(first, second)):
+            return False
+        if not self._clear_way(first, second):
+            return False
+        self._merge(first, second)
+        return True
+
+    def _runs_together(self, first: _Node, second: _Node) -> bool:
+        """Whether one kernel can compute both, with the same loops or the same rows of blocks of threads."""
+        depends = first in second.reads
         accumulating = list(_accumulating(first, second)) if self._blocks else []
         if len(accumulating) > 1 and any(is_product(i) for i in accumulating):
             return False
@@ -160,18 +169,14 @@ class _Joiner:
         if rows is not None:
             if not fits_rows(rows, first.members, parts) or not fits_rows(rows, second.members, parts):
                 return False
-            if depends and not reads_its_row(first.members, second.members, rows, parts):
-                return False
-        else:
-            if depends and not reads_in_step(first.members, second.members):
-                return False  # each element of the second would need other elements of the first
-            loops = _loops(first.members)
-            if loops is None or loops != _loops(second.members):
-                return False
-        if not self._small_enough(first, second):
-            return False
-        if not self._clear_way(first, second):
-            return False
+            return not depends or reads_its_row(first.members, second.members, rows, parts)
+        if depends and not reads_in_step(first.members, second.members):
+            return False  # each element of the second would need other elements of the first
+        loops = _loops(first.members)
+        return loops is not None and loops == _loops(second.members)
+
+    def _merge(self, first: _Node, second: _Node) -> None:
+        """Moves the members of the first kernel, and its edges, to the second one."""
         for source in first.reads:
             source.users.pop(first, None)
             if source is not second:
@@ -189,15 +194,14 @@ class _Joiner:
         second.size = self._size(first) + self._size(second)
         for member in first.members:
             self._nodes[member] = second
-        return True
 
     def _small_enough(self, first: _Node, second: _Node) -> bool:
         preferences = self._policy.preferences
         if first.outputs + second.outputs > preferences.max_outputs:
             return False
-        if self._size(first) + self._size(second) > preferences.max_instructions:
+        if len(_operands(first, second)) > preferences.max_operands:
             return False
-        return len(_operands(first, second)) <= preferences.max_operands
+        return self._size(first) + self._size(second) <= preferences.max_instructions
 
     def _size(self, node: _Node) -> int:
         if node.size is None:
