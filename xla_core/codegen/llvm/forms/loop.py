@@ -50,11 +50,11 @@ class _Nest:
         return f"loops {' x '.join(texts)}{chunks}"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _LoopKernelPlan(KernelPlan):
     """Attributes: the loops of each section."""
 
-    nests: Sequence[_Nest] = ()
+    nests: Sequence[_Nest]
 
     def describe_loops(self) -> str:
         return "".join(f"; {nest}" for nest in self.nests)

@@ -40,11 +40,11 @@ def _visit(windows: ScatterWindows, accesses: FusionAccesses, position: IndexExp
     accesses.values[memory_position(windows.operands[0].shape, windows.target(batch, window))] = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _ScatterPlan(KernelPlan):
     """Attributes: the loops over the window, and how they are divided; None where there are no updates."""
 
-    windows: ScatterWindows = dataclasses.field(kw_only=True)
+    windows: ScatterWindows
     variables: Sequence[Variable] = ()
     partition: Partition | None = None
 

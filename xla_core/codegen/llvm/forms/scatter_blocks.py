@@ -32,12 +32,12 @@ from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.table.opcode import Opcode
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _ScatterPlan(KernelPlan):
     """Attributes: the windows, and what this phase does: copy, or one of the four ways."""
 
-    windows: ScatterWindows = dataclasses.field(kw_only=True)
-    way: str = "copy"
+    windows: ScatterWindows
+    way: str
 
     def describe_loops(self) -> str:
         return f"; {self.way}"
@@ -68,7 +68,7 @@ def _plan(body: KernelBody) -> _ScatterPlan:
         phases = [_ScatterPlan(free, windows=windows, way="in order")]
     if copied_operands(body) or not phases:
         count = math.prod(windows.dims) if copied_operands(body) else 0
-        return _ScatterPlan(count, windows=windows, later=phases)
+        return _ScatterPlan(count, windows=windows, way="copy", later=phases)
     return phases[0]
 
 

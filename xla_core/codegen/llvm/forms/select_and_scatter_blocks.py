@@ -31,7 +31,7 @@ from xla_core.wording import counted
 _NOTHING = -1  # the position that a window without elements records
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _GatherPlan(KernelPlan):
     """Attributes: whether this phase records the selected elements, and how many windows an element may be in."""
 

@@ -25,11 +25,11 @@ from xla_core.hlo.table.op_table import Trait
 _MOST_CODE = 512  # HLO instructions in all copies of the body
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _ThreadElementsPlan(KernelPlan):
     """Attributes: the sections that have elements, each with its split."""
 
-    sections: Sequence[tuple[Section, ThreadSplit]] = ()
+    sections: Sequence[tuple[Section, ThreadSplit]]
 
     def describe_loops(self) -> str:
         return "".join(f"; {split}" for _, split in self.sections)

@@ -47,16 +47,16 @@ _LEAST = 4  # elements; smaller tiles are not worth their loops
 _UNROLL = 4  # steps in each pass over the tile
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _TilePlan(KernelPlan):
     """Attributes: the partition of the loops, and their variables, of which the last runs over the tile.
 
     `stages` are the instructions that tiles accumulate one after another: later ones use the results of earlier ones.
     """
 
-    partition: Partition = dataclasses.field(kw_only=True)
-    variables: Sequence[Variable] = dataclasses.field(kw_only=True)
-    stages: Sequence[HloInstruction] = dataclasses.field(kw_only=True)
+    partition: Partition
+    variables: Sequence[Variable]
+    stages: Sequence[HloInstruction]
 
     def describe_loops(self) -> str:
         loops = " x ".join(str(v.extent) for v in self.variables)

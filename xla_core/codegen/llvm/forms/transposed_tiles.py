@@ -43,7 +43,7 @@ _WORD = 4  # bytes
 _MOST_CODE = 256  # HLO instructions in all copies of the body
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _TransposedTilesPlan(KernelPlan):
     """How a section is divided into tiles.
 
@@ -55,12 +55,12 @@ class _TransposedTilesPlan(KernelPlan):
         width: neighbouring elements that are moved at once.
     """
 
-    section: Section = dataclasses.field(kw_only=True)
-    variables: Sequence[Variable] = dataclasses.field(kw_only=True)
-    outer: Variable = dataclasses.field(kw_only=True)
-    staged: Sequence[Load] = ()
-    direct: Sequence[Load] = ()
-    width: int = 1
+    section: Section
+    variables: Sequence[Variable]
+    outer: Variable
+    staged: Sequence[Load]
+    direct: Sequence[Load]
+    width: int
 
     @property
     def inner(self) -> Variable:
