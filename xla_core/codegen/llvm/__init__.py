@@ -53,7 +53,8 @@ from xla_core.codegen.llvm.gpu_abi import GpuAbi
 from xla_core.codegen.llvm.grid_abi import GridAbi
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.debug_locations import instruction_at_line
-from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, IrPart, Value
+from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, Value
+from xla_core.codegen.llvm.ir.parts import IrPart
 from xla_core.codegen.llvm.ir.resources import KernelResources
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
 from xla_core.codegen.llvm.llvm_compiler import (

@@ -13,7 +13,7 @@ from typing import Any
 
 from xla_core.codegen.llvm.address_space import has_address_space, require_address_space
 from xla_core.codegen.llvm.intrinsics import require_known_intrinsics
-from xla_core.codegen.llvm.ir.module import IrPart
+from xla_core.codegen.llvm.ir.parts import IrPart
 from xla_core.codegen.llvm.processors import check_processor
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.codegen.object_linker import llvm_initialization

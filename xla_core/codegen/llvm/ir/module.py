@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from xla_core.codegen.llvm.ir.parts import IrPart, divided
 from xla_core.codegen.llvm.ir.resources import KernelResources
 from xla_core.errors import InternalError
 
@@ -24,7 +25,6 @@ _BIG_ENDIAN = re.compile(
 
 _SYMBOL = re.compile(r"@([-\w.$]+)")
 _NODE = re.compile(r"!(\d+)")
-_MOST_PARTS = 16
 
 
 def is_big_endian(triple: str) -> bool:
@@ -74,28 +74,6 @@ class Block:
 
     def __str__(self) -> str:
         return f"label %{self.label}"
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class IrPart:
-    """The text of a module that is compiled on its own.
-
-    Attributes:
-        optimized: whether to leave out LLVM's passes on IR, because they would gain nothing.
-        shared: whether the text is the same in other programs, so that its machine code is worth keeping.
-        plain: whether its functions are all `optnone`, so that the code generator needs no level above 0.
-    """
-
-    text: str
-    optimized: bool = False
-    shared: bool = False
-    plain: bool = False
-
-
-_USUAL, _OPTIMIZED = IrPart(""), IrPart("", optimized=True)
-_PLAIN = IrPart("", optimized=True, plain=True)
-_SMALLEST_SHARES = {_PLAIN: 0.25, _OPTIMIZED: 0.5}
-"""The share of a part's lines from which plain functions, or optimized ones, are worth a part of their own."""
 
 
 class IrFunction:
@@ -283,25 +261,19 @@ class IrModule:
         """
         texts = {name: function.to_text() for name, function in self.functions.items()}
         sizes = {name: text.count("\n") for name, text in texts.items()}
-        kinds: dict[IrPart, list[list[str]]] = {}
-        for group in self._inseparable(texts):
-            functions = [self.functions[name] for name in group]
-            plain, shared = all(f.plain for f in functions), all(f.shared for f in functions)
-            kind = IrPart("", plain or all(f.optimized for f in functions), shared, plain)
-            kinds.setdefault(kind, []).append(group)
-        for kind, share in _SMALLEST_SHARES.items():
-            others = [k for k in (_OPTIMIZED, _USUAL) if k != kind and k in kinds]
-            size = sum(sizes[name] for group in kinds.get(kind, ()) for name in group)
-            if others and 0 < size < lines * share:
-                kinds[others[0]] += kinds.pop(kind)
+        groups = [(self._kind(group), group) for group in self._inseparable(texts)]
         parts = []
-        for kind, members in kinds.items():
-            for part in members if kind.shared else _distribute(members, sizes, lines):
-                chosen = set(part)
-                names = [name for name in texts if name in chosen]
-                text = self._text([texts[name] for name in names], names, names[0] if kind.shared else self.name)
-                parts.append(dataclasses.replace(kind, text=text))
+        for kind, chosen in divided(groups, sizes, lines):
+            names = [name for name in texts if name in chosen]
+            text = self._text([texts[name] for name in names], names, names[0] if kind.shared else self.name)
+            parts.append(dataclasses.replace(kind, text=text))
         return parts
+
+    def _kind(self, group: Sequence[str]) -> IrPart:
+        """Returns how functions that stay together are compiled, as a part without text."""
+        functions = [self.functions[name] for name in group]
+        plain, shared = all(f.plain for f in functions), all(f.shared for f in functions)
+        return IrPart("", plain or all(f.optimized for f in functions), shared, plain)
 
     def _inseparable(self, texts: Mapping[str, str]) -> list[list[str]]:
         """Returns the groups of functions of which each must stay in one module."""
@@ -358,18 +330,6 @@ class IrModule:
                     reached.add(number)
                     waiting.append(self._metadata[number])
         return [self._metadata[number] for number in sorted(reached)]
-
-
-def _distribute(groups: Sequence[list[str]], sizes: Mapping[str, int], lines: int) -> list[list[str]]:
-    """Joins groups of functions to parts of about `lines` lines, of which `sizes` tells those of a function."""
-    loads = {id(group): sum(sizes[name] for name in group) for group in groups}
-    parts: list[list[str]] = [[] for _ in range(min(max(1, sum(loads.values()) // lines), _MOST_PARTS))]
-    totals = [0] * len(parts)
-    for group in sorted(groups, key=lambda group: -loads[id(group)]):
-        lightest = totals.index(min(totals))
-        parts[lightest] += group
-        totals[lightest] += loads[id(group)]
-    return [part for part in parts if part]
 
 
 def _is_constant(definition: str) -> bool:
