@@ -7,8 +7,10 @@ waking the stream's thread would take longer.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
@@ -299,6 +301,13 @@ class EmulatedDriver(Driver):
     def load(self, ptx: str, engine: Engine, cubin: bytes = b"") -> Mapping[str, Function]:
         from xla_backend_gpu.emulator import Module
 
+        if engine == "fast" and importlib.util.find_spec("llvmlite") is None:
+            warnings.warn(
+                "llvmlite is not installed, so the emulated GPU runs kernels by its checked engine, which takes longer",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            engine = "checked"
         module = Module(ptx, engine=engine)
         if engine == "checked" and self._memory_uses is None:
             from xla_backend_gpu.emulator.stream_order import MemoryUses, StreamOrder

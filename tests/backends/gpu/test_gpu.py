@@ -157,19 +157,29 @@ def test_dumps_have_xlas_names(client, tmp_path: Path) -> None:
 
 
 def test_a_stored_program_runs_without_llvm(client, tmp_path: Path) -> None:
-    """Only the emulated device needs LLVM, to run kernels; loading and enqueueing do not."""
     path = tmp_path / "program"
-    path.write_bytes(client.compile(LOOP).serialize())
+    executable = client.compile(LOOP)
+    path.write_bytes(executable.serialize())
+    arguments = [np.full(shape.dimensions, 3, shape.dtype) for shape in executable.parameter_shapes]
+    np.savez(tmp_path / "arguments.npz", *arguments)
     code = f"""
 import sys
 sys.modules["llvmlite"] = None
+import numpy as np
 import xla_core as xla
 from pathlib import Path
 client = xla.Client("gpu")
 exe = client.deserialize(Path({str(path)!r}).read_bytes())
 assert ".visible .entry" in exe.artifacts()["ptx"]
+results = exe(*np.load({str(tmp_path / "arguments.npz")!r}).values())
+np.savez({str(tmp_path / "results.npz")!r}, *map(np.asarray, results))
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "llvmlite is not installed" in done.stderr
+    with np.load(tmp_path / "results.npz") as results:
+        for got, wanted in zip(results.values(), executable(*arguments), strict=True):
+            np.testing.assert_array_equal(got, np.asarray(wanted))
 
 
 def test_the_device_is_full(client) -> None:
