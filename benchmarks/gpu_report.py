@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for `python benchmarks/gpu_report.py`, from any folder
+
 from benchmarks.gpu.row import Row
 from benchmarks.report import figures, print_whole
 from benchmarks.suite import PROGRAMS
@@ -46,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--run-once", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--count", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    paths = [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))  # of the processes of sections
     if options.run_once:
         return _run_once(options.run_once)
     if options.count:

@@ -39,10 +39,17 @@ def report(
     manifest = {name: {"group": "elementwise", "arguments": arguments} for name in ("small", "broken")}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     out = folder / "report.json"
-    command = [sys.executable, "-m", "benchmarks.gpu_report", "--section", *sections, "--seconds", str(seconds)]
+    command = [
+        sys.executable,
+        str(ROOT / "benchmarks" / "gpu_report.py"),
+        "--section",
+        *sections,
+        "--seconds",
+        str(seconds),
+    ]
     command += ["--programs", str(folder), "--json", str(out), *(("--only", *only) if only else ())]
     environment = {**os.environ, "XLA_CORE_FLAGS": f"--xla_gpu_emulate{flags}", "COLUMNS": "200"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert out.exists(), done.stdout + done.stderr
     return {(row["section"], row["what"]): row for row in json.loads(out.read_text())}
 
