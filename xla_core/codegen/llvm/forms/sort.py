@@ -167,10 +167,7 @@ def _sort_runs(context: EmissionContext, half: RegisterArrays, length: int, less
         b.block = shift
         half.store(hole, previous)
         b.branch(header)
-        header.lines.insert(
-            0,
-            f"{hole.name} = phi i64 [ {position.name}, %{before.label} ], [ {previous_position.name}, %{shift.label} ]",
-        )
+        b.define_phi(hole, header, (position, before), (previous_position, shift))
         b.block = done
         half.store(hole, item)
 

@@ -223,9 +223,7 @@ class _Heap:
         b.block = move
         self.store(place, least)
         b.branch(header)
-        header.lines.insert(
-            0, f"{place.name} = phi i64 [ {hole.name}, %{entry.label} ], [ {child.name}, %{move.label} ]"
-        )
+        b.define_phi(place, header, (hole, entry), (child, move))
         b.block = done
         self.store(place, word)
         b.ret()

@@ -52,7 +52,12 @@ class IrBuilder(InstructionBuilder):
     def phi(self, *incoming: tuple[Value, Block]) -> Value:
         """Adds a phi; only other phis may stand before it in its block."""
         type_ = incoming[0][0].type
-        return self.emit(type_, f"phi {type_} " + ", ".join(f"[ {v.name}, %{b.label} ]" for v, b in incoming))
+        return self.emit(type_, _phi(type_, incoming))
+
+    def define_phi(self, value: Value, block: Block, *incoming: tuple[Value, Block]) -> None:
+        """Makes a value, which code may use already, a phi of a block, behind the phis that it has."""
+        place = next((n for n, line in enumerate(block.lines) if " = phi " not in line), len(block.lines))
+        block.lines.insert(place, f"{value.name} = {_phi(value.type, incoming)}")
 
     def ret(self, value: Value | None = None) -> None:
         self.line("ret void" if value is None else f"ret {value}")
@@ -94,10 +99,10 @@ class IrBuilder(InstructionBuilder):
         next_index = self.emit(loop.index.type, f"add nuw nsw {loop.index}, {loop.step.name}")
         hints = f", !llvm.loop {self._loop_metadata(loop)}" if loop.metadata else ""
         self.line(f"br {loop.header}{hints}")
-        before, latch, header = loop.preheader.label, self.block.label, loop.header.lines
+        header = loop.header.lines
         loop.preheader.lines.append(f"br {loop.header}")
         for (phi, first), after in zip([(loop.index, loop.begin), *loop.phis], [next_index, *carried], strict=True):
-            header.append(f"{phi.name} = phi {phi.type} [ {first.name}, %{before} ], [ {after.name}, %{latch} ]")
+            self.define_phi(phi, loop.header, (first, loop.preheader), (after, self.block))
         condition = self.function.fresh()
         header.append(f"{condition} = icmp ult {loop.index}, {loop.end.name}")
         header.append(f"br i1 {condition}, {loop.body}, {loop.exit}")
@@ -108,7 +113,7 @@ class IrBuilder(InstructionBuilder):
         self.branch(loop.exit)
         loop.preheader.lines.append(f"br {loop.header}")
         self.block = loop.header
-        self.line(f"{loop.index.name} = phi {loop.index.type} [ {loop.begin.name}, %{loop.preheader.label} ]")
+        self.line(f"{loop.index.name} = {_phi(loop.index.type, [(loop.begin, loop.preheader)])}")
         self.branch_if(self.icmp("ult", loop.index, loop.end), loop.body, loop.exit)
         self.block = loop.exit
 
@@ -132,3 +137,7 @@ class IrBuilder(InstructionBuilder):
         yield
         inner[0].preheader = self.block
         self.block, self.loops = block, [*self.loops, *inner]
+
+
+def _phi(type_: str, incoming: Sequence[tuple[Value, Block]]) -> str:
+    return f"phi {type_} " + ", ".join(f"[ {value.name}, %{block.label} ]" for value, block in incoming)

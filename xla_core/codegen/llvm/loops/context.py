@@ -145,11 +145,8 @@ class EmissionContext:
         with self.guarded():
             again, following = body(phis)
             following = list(following)
-        lines = [
-            f"{p.name} = phi {p.type} [ {x.name}, %{before.label} ], [ {y.name}, %{b.block.label} ]"
-            for p, x, y in zip(phis, carried, following, strict=True)
-        ]
-        header.lines[:0] = lines
+        for phi, first, next_ in zip(phis, carried, following, strict=True):
+            b.define_phi(phi, header, (first, before), (next_, b.block))
         b.branch_if(again, header, after)
         b.block = after
         return following

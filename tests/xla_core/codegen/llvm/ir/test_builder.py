@@ -45,6 +45,25 @@ def test_integer_constants_fold() -> None:
     assert not b.block.lines
 
 
+def test_a_value_that_is_used_already_becomes_a_phi() -> None:
+    b = new_builder()
+    pointer, n = b.function.parameters
+    entry, header, after = b.block, b.function.add_block("header"), b.function.add_block("after")
+    b.branch(header)
+    b.block = header
+    place, doubled = Value("i64", b.function.fresh()), Value("i64", b.function.fresh())
+    following, twice = b.add(place, b.int_(1)), b.add(doubled, doubled)
+    b.branch_if(b.icmp("ult", following, n), header, after)
+    b.define_phi(place, header, (b.int_(0), entry), (following, header))
+    b.define_phi(doubled, header, (b.int_(1), entry), (twice, header))
+    b.block = after
+    b.store(twice, pointer, align=8)
+    b.ret()
+    text = b.module.to_text()
+    assert re.findall(r"(%v\d+) = phi i64", text) == [place.name, doubled.name]
+    compile_ir(text, host_abi())
+
+
 def test_loops_carry_values_and_code_moves_out_of_them() -> None:
     b = new_builder()
     pointer, n = b.function.parameters
