@@ -6,7 +6,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xla_core import parse
@@ -79,6 +79,7 @@ def test_a_loop_that_would_stride_through_memory_is_tiled_with_the_one_that_does
     assert made.across(section) == -1
 
 
+@settings(deadline=None)
 @given(
     st.integers(-40, 40).filter(bool),
     st.integers(-100, 100),

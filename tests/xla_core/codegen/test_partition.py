@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xla_core.codegen.partition import TILE_SIDE, Partition
@@ -49,6 +49,7 @@ def test_one_unit_has_all_loops() -> None:
     assert Partition.whole([3, 7]).chunks == 1
 
 
+@settings(deadline=None)
 @given(NESTS, st.sampled_from([64, 512]))
 def test_chunks_cover_the_last_loop_and_are_no_longer_than_wanted(extents: list[int], longest: int) -> None:
     divided = Partition.into_chunks(extents, MODEL, longest)
@@ -58,6 +59,7 @@ def test_chunks_cover_the_last_loop_and_are_no_longer_than_wanted(extents: list[
     assert divided.count == math.prod(extents[:-1]) * divided.chunks
 
 
+@settings(deadline=None)
 @given(NESTS)
 def test_units_cover_all_rows(extents: list[int]) -> None:
     divided = Partition.into_rows(extents, MODEL)

@@ -6,13 +6,14 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.xla_core.analysis.indexing.expressions import Meaning, X, Y, Z, expressions
 from xla_core.analysis.indexing import IndexExpr, Variable, delinearized, floor_div, linearized, modulo
 
 
+@settings(deadline=None)
 @given(expressions(8))
 def test_expressions_mean_what_they_were_made_from_and_stay_in_range(pair: tuple[IndexExpr, Meaning]) -> None:
     expr, meaning = pair
@@ -22,6 +23,7 @@ def test_expressions_mean_what_they_were_made_from_and_stay_in_range(pair: tuple
         assert expr.low <= meaning(values) <= expr.high
 
 
+@settings(deadline=None)
 @given(expressions(5), expressions(3))
 def test_a_substitution_has_the_value_of_the_substituted_variable(
     outer: tuple[IndexExpr, Meaning], inner: tuple[IndexExpr, Meaning]
@@ -33,6 +35,7 @@ def test_a_substitution_has_the_value_of_the_substituted_variable(
         assert substituted.evaluate(values) == outer[1]({**values, X: inner[1](values) % X.extent})
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5))
 def test_the_digits_of_a_position_put_together_are_the_position(sizes: list[int]) -> None:
     position = IndexExpr.of(Variable("p", math.prod(sizes)))
@@ -41,6 +44,7 @@ def test_the_digits_of_a_position_put_together_are_the_position(sizes: list[int]
     assert [(d.low, d.high) for d in digits] == [(0, n - 1) for n in sizes]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(2, 5), min_size=3, max_size=4), st.data())
 def test_neighbouring_digits_put_together_are_one_remainder(sizes: list[int], data: st.DataObject) -> None:
     position = IndexExpr.of(Variable("p", math.prod(sizes)))

@@ -26,7 +26,7 @@ def context(index_bits: Literal[32, 64] = 64) -> EmissionContext:
 
 
 @pytest.mark.parametrize("index_bits", [32, 64])
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(expressions(6), st.integers(0, 11), st.integers(0, 6), st.integers(0, 3))
 def test_a_value_is_that_of_the_expression(
     index_bits: Literal[32, 64], pair: tuple[IndexExpr, Meaning], x: int, y: int, z: int
