@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 
@@ -9,9 +10,10 @@ import pytest
 
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.launches import Launcher, make_launcher
+from xla_conformance.device.memories import known_memory
 from xla_conformance.device.old_objects import OldObjects
 from xla_conformance.refusals import Refuse, refusing
-from xla_core import Client
+from xla_core import Client, Device
 from xla_core.backend import CompileOptions, Platform, Stream, StreamExecutor
 
 
@@ -50,6 +52,17 @@ def old_objects() -> OldObjects:
 def short_collections(request: pytest.FixtureRequest, old_objects: OldObjects) -> None:
     """Lets collections of garbage skip the objects that were there before the first test of the file."""
     old_objects.skip(request.path.name, request.session.testsfailed)
+
+
+@pytest.fixture
+def idle(client: Client, short_collections: None) -> Iterator[Device]:
+    """The first device, with nothing in the core's pool."""
+    gc.collect()
+    client.synchronize()
+    client.devices[0].allocator.trim()
+    known_memory(client.devices[0].executor)
+    yield client.devices[0]
+    client.devices[0].allocator.trim()
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import gc
 import sys
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ from xla_conformance.device.memories import (
     capacity,
     drain,
     fill,
-    known_memory,
     require_memory,
     require_no_leak,
     size_given,
@@ -38,17 +35,6 @@ pytestmark = pytest.mark.alone
 
 GAP = 256 << 10
 _MEBIBYTE = 1 << 20
-
-
-@pytest.fixture
-def idle(client: Client, short_collections: None) -> Iterator[Device]:
-    """The first device, with nothing in the core's pool."""
-    gc.collect()
-    client.synchronize()
-    client.devices[0].allocator.trim()
-    known_memory(client.devices[0].executor)
-    yield client.devices[0]
-    client.devices[0].allocator.trim()
 
 
 @pytest.mark.promise("executor.allocate-none", "executor.description")

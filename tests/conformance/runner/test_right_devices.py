@@ -135,19 +135,24 @@ def wrong(run: Run) -> list[tuple[str, str]]:
 def test_a_device_whose_blocks_are_whole_pages(put_backend: Put) -> None:
     backend = put_backend("pages", PAGES)
     chosen = (
-        "test_copies_of_every_size or smaller_size or test_any_order or small_blocks or figures_follow or test_bytes_at"
+        "test_copies_of_every_size or smaller_size or test_any_order or small_blocks or test_memory_refusals "
+        "or figures_follow or test_bytes_at"
     )
     assert wrong(run_suite(backend, expression=chosen)) == []
 
 
 def test_a_device_that_does_not_say_how_much_memory_it_has(put_backend: Put) -> None:
-    run = run_suite(put_backend("unknown", UNKNOWN_MEMORY), expression="test_memory_device or test_any_order_of_uses")
+    chosen = "test_memory_device or test_memory_refusals or test_any_order_of_uses"
+    run = run_suite(put_backend("unknown", UNKNOWN_MEMORY), expression=chosen)
     assert wrong(run) == []
     assert {r.state for r in run.results if r.name == "test_any_order_of_uses"} == {State.PASS}
 
 
 def test_a_device_of_the_least_memory(put_backend: Put) -> None:
-    chosen = "test_very_large or test_large_arrays or test_memory_device or test_executables_contract or test_memory.py"
+    chosen = (
+        "test_very_large or test_large_arrays or test_memory_device or test_memory_refusals or test_memory.py "
+        "or test_executables_contract"
+    )
     run = run_suite(
         put_backend("small", SMALL), "full", expression=f"({chosen}) and not thousands and not test_any_long"
     )

@@ -131,6 +131,23 @@ class _NoMerge(Executor):
         self.ram = _NoMergeRam(memory_bytes)
 
 
+class _RefusalRemembered(Executor):
+    """A request as large as a refused one is refused too, until a block as large is freed."""
+
+    refused = float("inf")
+
+    def allocate(self, size, memory_space=0):
+        memory = super().allocate(size, memory_space) if size < self.refused else None
+        if memory is None:
+            self.refused = min(size, self.refused)
+        return memory
+
+    def deallocate(self, memory):
+        if memory.size >= self.refused:
+            self.refused = float("inf")
+        super().deallocate(memory)
+
+
 class _StreamTakesMemory(Executor):
     """Each stream takes a page for its commands and keeps it."""
 
@@ -202,6 +219,12 @@ MUTANTS = [
     ),
     _mutant("unlocked", "executor.thread-safe", "Two threads may get the same block.", _Unlocked),
     _mutant("no-merge", "executor.deallocate", "Freed neighbours stay apart.", _NoMerge),
+    _mutant(
+        "refusal-remembered",
+        "executor.allocate-large",
+        "What was refused stays refused until a block as large is freed.",
+        _RefusalRemembered,
+    ),
     _mutant("stream-takes-memory", "stream.close", "Each stream keeps a page.", _StreamTakesMemory),
     _mutant("late-scrub", "executor.deallocate", "Freed memory is cleared too late.", _LateScrub),
     _mutant("smaller-than-asked", "executor.allocate", "Blocks of odd sizes are a byte short.", _SmallerThanAsked),
