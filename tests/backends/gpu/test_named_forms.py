@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -96,3 +97,23 @@ def test_rows_of_a_grid_without_blocks() -> None:
     memory.write(addresses[1], np.zeros(1, np.float32))
     module.launch("kernel", (5,), (1,), addresses, memory)
     np.testing.assert_array_equal(np.frombuffer(memory.read(addresses[-1], 28 * 4), np.float32), x.sum(1))
+
+
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize("dimensions", [(1, 0), (1, 1), (0, 0)])
+def test_a_product_of_matrices_that_is_copied_by_narrow_reads(
+    client: xla.Client, size: int, dimensions: tuple[int, int]
+) -> None:
+    shapes = [(40, 48) if d == 0 else (48, 40) for d in dimensions]
+    x, y = (np.random.default_rng(0).integers(-9, 9, shape).astype(ml_dtypes.bfloat16) for shape in shapes)
+    types = [f"bf16[{a},{b}]" for a, b in shapes]
+    text = f"""HloModule m
+ENTRY e {{
+  x = {types[0]} parameter(0)
+  y = {types[1]} parameter(1)
+  ROOT d = f32[48,48] dot(x, y), lhs_contracting_dims={{{dimensions[0]}}}, rhs_contracting_dims={{{dimensions[1]}}}, backend_config={{"kernel_plan":{{"vector_bytes":{size}}}}}
+}}
+"""
+    executable = client.compile(text, xla.CompileOptions(backend={"engine": "checked"}, keep_artifacts=True))
+    assert "ldmatrix" in executable.artifacts()["ptx"]
+    np.testing.assert_array_equal(np.asarray(executable(x, y)[0]), *xla.evaluate(xla.parse(text), x, y))

@@ -16,7 +16,7 @@ from xla_core.target import MatrixShape, ParallelModel
 PADDING = 4
 """Elements between the lines of a tile, so that its columns don't all lie in the same banks."""
 
-_CHUNK_BYTES = 16  # of what swizzling moves
+_CHUNK_BYTES = 16  # of what swizzling moves, and of a row that the lanes of a group load together
 _THREADS_AT_ONCE = 8  # that store vectors to shared memory
 
 
@@ -63,14 +63,15 @@ def tile_layout(
     width = max(1, widths[term if along_depth else line])
     run = max(1, min((terms if along_depth else lines) // width, model.transaction_bytes // (width * source)))
     strides, spread = (1, lines + PADDING), 1
+    padding = max(model.vector_bytes, _CHUNK_BYTES if model.matrix_loads else 0) // kept
     swizzle = Swizzle(row, _CHUNK_BYTES // kept) if row else None
     if row:
         strides = (row, 1) if along_depth else (1, row)
         run = run if along_depth else max(1, min(row, lines) // width)
     elif matrix is not None and (along_depth or not _turns(model, matrix)):
-        strides = (terms + max(PADDING, model.vector_bytes // kept), 1)
+        strides = (terms + max(PADDING, padding), 1)
     elif matrix is not None:
-        strides, run = (1, lines + model.vector_bytes // kept), lines // width
+        strides, run = (1, lines + padding), lines // width
         # The lines of a term are an odd number of vectors apart from those of the next one. Eight threads that store
         # vectors at once use all banks if the terms that they store to are as many apart as a term has vectors.
         if width * kept == model.vector_bytes and terms % _THREADS_AT_ONCE == 0:
