@@ -263,7 +263,8 @@ def test_coverage(capfd: pytest.CaptureFixture[str]) -> None:
     code, out = main(["conform", "--coverage"]), capfd.readouterr().out
     assert code == 0, out
     assert "0 sentences of the contract that no test names." in out
-    assert "0 values of attributes, element types, sizes and operand counts that no case of an op meets." in out
+    wanted = "0 values of attributes, element types, sizes and operand counts that no case of an op meets."
+    assert wanted in " ".join(out.split())
 
 
 STABLEHLO = """\

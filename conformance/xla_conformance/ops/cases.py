@@ -35,7 +35,8 @@ from xla_core.hlo import (
 class OpCase:
     """A test case: an op in one element type. `build` makes its program, in that type or in a wider one.
 
-    The wider one is for expected results of more precision. `arrangement` says how the arguments' values are arranged.
+    The wider one is for expected results of more precision. `arrangement` says how the arguments' values are arranged,
+    and `domain` is the variant of the domain that the case is of.
     """
 
     opcode: Opcode
@@ -45,6 +46,7 @@ class OpCase:
     rule: Rule
     seed: int = 0
     arrangement: str = ""
+    domain: str = ""
 
     @property
     def name(self) -> str:
@@ -169,7 +171,7 @@ def _cases_of(opcode: Opcode, seed: int, every_type: bool) -> Iterator[OpCase]:
         rest = Choice({axis: value for axis, value in choice.values.items() if axis != "type"})
         variant = "-".join(part for part in (domain.variant, str(rest)) if part)
         build = functools.partial(domain.program, choice)
-        yield OpCase(opcode, variant, choice.type, build, domain.rule(choice.type), seed)
+        yield OpCase(opcode, variant, choice.type, build, domain.rule(choice.type), seed, domain=domain.variant)
 
 
 _CHOSEN: dict[tuple[Opcode, int, bool], Sequence[Chosen]] = {}

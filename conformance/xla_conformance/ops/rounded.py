@@ -23,24 +23,30 @@ ADDING = (
 """Ops whose results depend on the order in which they add floats."""
 _OTHERS = (_T.BF16, _T.F64, _T.C64)
 _TYPES = (_T.F32, *_OTHERS)
-_MOST = 1 << 18
+_MOST = 1 << 21
 """The most elements of a case."""
+_LARGE = 1 << 12
+"""A case that has more elements goes beyond what one block or vector adds."""
 
 
 def rounded_cases(opcode: Opcode, seed: int, *, every: bool) -> Sequence[OpCase]:
     """Returns the cases of an op with the most elements and with the most terms of a sum, in each of some types.
 
-    Without `every`, they are of F32 and of another type, which takes turns with the ops and the seeds.
+    Without `every`, they are of F32 and of another type, which takes turns with the ops and the seeds. F32 has the
+    largest case of each domain, because an op has kernels of its own for rows, or for several results.
     """
     types = _TYPES if every else (_T.F32, _OTHERS[(seed + ADDING.index(opcode)) % len(_OTHERS)])
     found = [case for case in generate(seed=seed, opcodes=[opcode]) if case.element_type in types]
     found = [case for case in found if 0 < _elements(case) <= _MOST and _adds(case)]
+    most = 3 if every else 1
     chosen = {}
     for size in (_elements, _terms):
-        counts: Counter[ElementType] = Counter()
+        counts: Counter[tuple[ElementType, str]] = Counter()
         for case in sorted(found, key=size, reverse=True):
-            if counts[case.element_type] < (3 if every else 1):
-                counts[case.element_type] += 1
+            by_domain = case.element_type is _T.F32 and _elements(case) > _LARGE
+            key = case.element_type, case.domain if by_domain and size is _elements else ""
+            if counts[key] < most:
+                counts[key] += 1
                 chosen[case.name] = case
     return list(chosen.values())
 

@@ -28,6 +28,14 @@ def test_the_order_of_a_sum_shows() -> None:
     assert all(array.size > 4096 for array in found)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_one_long_dimension_is_summed_with_each_seed(seed: int) -> None:
+    cases = [case for case in rounded_cases(Opcode.REDUCE, seed, every=False) if case.element_type is ElementType.F32]
+    reduces = [i for case in cases for i in case.program.module.entry.instructions if i.opcode == Opcode.REDUCE]
+    rows = [(i.operand(0).shape.dimensions, i.attribute("dimensions")) for i in reduces]
+    assert any(len(axes) == 1 and sizes[axes[0]] > 4000 for sizes, axes in rows)
+
+
 def test_a_case_of_several_results_has_a_program_of_the_first_one() -> None:
     case = next(c for c in rounded_cases(Opcode.REDUCE, 0, every=False) if c.program.module.entry.root.shape.is_tuple)
     module, arguments = first_result(case), case.arguments()

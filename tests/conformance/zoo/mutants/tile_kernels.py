@@ -74,6 +74,30 @@ def padded_network(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays
     return right
 
 
+@_says("transpose", "dimensions", "of matrices of bytes beyond a tile of 64 x 64 drops the last of 4k + 1 columns")
+def last_column(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    (x,) = operands
+    if x.ndim != 2 or x.dtype.itemsize != 1 or i.attribute("dimensions") != (1, 0):
+        return None
+    if min(x.shape) <= 64 or x.shape[1] % 4 != 1:
+        return None
+    right[0][-1, 64:] = right[0][-2, 64:]
+    return right
+
+
+@_says(
+    "dot",
+    "lhs_contracting_dims",
+    "of s8 matrices beyond a tile of 64 x 64 computes 4k + 3 columns of its last tile as zeros",
+)
+def last_products(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    product = right[0]
+    if product.ndim != 2 or operands[0].dtype.name != "int8" or min(product.shape) <= 64 or product.shape[1] % 4 != 3:
+        return None
+    product[64:, -3:] = 0
+    return right
+
+
 @_says("gather", "indices", "with 64-bit indices takes their low words")
 def low_words(i: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
     if operands[1].dtype not in (np.int64, np.uint64):
