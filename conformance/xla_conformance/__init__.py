@@ -1,6 +1,6 @@
 """The conformance suite: decides whether a backend of xla-core is right. `xla conform --backend B` runs it.
 
-They import each other without cycles, which import-linter checks.
+Its modules import each other without cycles, which import-linter checks.
 
 | commands | |
 |---|---|

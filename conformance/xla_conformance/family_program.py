@@ -7,7 +7,6 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import ml_dtypes  # noqa: F401  (registers bfloat16 and its like with numpy)
 import numpy as np
 
 from xla_conformance.bits import require_bits

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.table.op_table import OpDef
+from xla_core.hlo.table.op_table import OpDef, Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import ParallelModel
-
-_OF_FLOATS = frozenset({Opcode.ADD})
-_OF_INTEGERS = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MAXIMUM, Opcode.MINIMUM})
 
 
 def has_atomic(op: OpDef, element_type: ElementType, parallel: ParallelModel) -> bool:
@@ -22,5 +19,5 @@ def has_atomic(op: OpDef, element_type: ElementType, parallel: ParallelModel) ->
     if element_type.bit_width not in parallel.atomic_bits:
         return False
     if element_type.is_floating:
-        return op.opcode in _OF_FLOATS
-    return element_type.is_integral and op.opcode in _OF_INTEGERS
+        return op.opcode == Opcode.ADD
+    return element_type.is_integral and Trait.ATOMIC in op.traits

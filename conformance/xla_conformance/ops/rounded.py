@@ -32,23 +32,33 @@ _LARGE = 1 << 12
 def rounded_cases(opcode: Opcode, seed: int, *, every: bool) -> Sequence[OpCase]:
     """Returns the cases of an op with the most elements and with the most terms of a sum, in each of some types.
 
-    Without `every`, they are of F32 and of another type, which takes turns with the ops and the seeds. F32 has the
-    largest case of each domain, because an op has kernels of its own for rows, or for several results.
+    Without `every`, they are of F32 and of another type, which takes turns with the ops and the seeds.
     """
     types = _TYPES if every else (_T.F32, _OTHERS[(seed + ADDING.index(opcode)) % len(_OTHERS)])
     found = [case for case in generate(seed=seed, opcodes=[opcode]) if case.element_type in types]
     found = [case for case in found if 0 < _elements(case) <= _MOST and _adds(case)]
     most = 3 if every else 1
     chosen = {}
-    for size in (_elements, _terms):
-        counts: Counter[tuple[ElementType, str]] = Counter()
+    for size, kind in ((_elements, _type_and_domain), (_terms, _type)):
+        counts: Counter[object] = Counter()
         for case in sorted(found, key=size, reverse=True):
-            by_domain = case.element_type is _T.F32 and _elements(case) > _LARGE
-            key = case.element_type, case.domain if by_domain and size is _elements else ""
-            if counts[key] < most:
-                counts[key] += 1
+            if counts[kind(case)] < most:
+                counts[kind(case)] += 1
                 chosen[case.name] = case
     return list(chosen.values())
+
+
+def _type(case: OpCase) -> ElementType:
+    return case.element_type
+
+
+def _type_and_domain(case: OpCase) -> object:
+    """The type of a case, and its domain too if it is a large one of F32.
+
+    An op has kernels of its own for rows, or for several results, which are domains of their own.
+    """
+    is_apart = case.element_type is _T.F32 and _elements(case) > _LARGE
+    return case.element_type, case.domain if is_apart else ""
 
 
 def first_result(case: OpCase) -> HloModule | None:

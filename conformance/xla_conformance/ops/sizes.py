@@ -61,3 +61,12 @@ def dimensions(rank: int, size: int, place: str, largest: int = _LARGEST) -> tup
     while math.prod(others) * size > largest and max(others, default=1) > 1:
         others[others.index(max(others))] -= 1
     return (*others[:at], size, *others[at:])
+
+
+def beyond_tiles(tile: int) -> list[tuple[int, int]]:
+    """Returns the sizes of matrices that go beyond a tile in both dimensions.
+
+    Their numbers of rows, and of columns, have each remainder modulo 8: kernels of tiles, vectors or packed elements
+    have code of their own for the last elements.
+    """
+    return [(tile + 1 + 3 * rest % 8, tile + 1 + rest) for rest in range(8)]

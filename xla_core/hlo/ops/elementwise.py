@@ -30,9 +30,9 @@ _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
 _PROJECTION, _KEEPS_BITS = Trait.PROJECTION, Trait.KEEPS_BITS
 _EXACT, _PRECISE, _SIGNLESS = Trait.EXACT_IN_WIDER_INTEGERS, Trait.KEEPS_PRECISION, Trait.SIGNLESS
-_POSITIVE = Trait.POSITIVE
+_POSITIVE, _ATOMIC = Trait.POSITIVE, Trait.ATOMIC
 _RING = (*_SYMMETRIC, _PRIMITIVE, _EXACT, _SIGNLESS)
-_LATTICE = (*_SYMMETRIC, _IDEMPOTENT, _EXACT, _PRECISE)
+_LATTICE = (*_SYMMETRIC, _IDEMPOTENT, _EXACT, _PRECISE, _ATOMIC)
 
 _ACCURACY = {"result_accuracy": attr("braced", None)}
 
@@ -96,6 +96,7 @@ _op(
     _ANY,
     arithmetic.add,
     *_RING,
+    _ATOMIC,
     ufunc=np.add,
     identity=_zero,
     doc="a + b. Integers wrap; for pred it is `or`.",
@@ -147,6 +148,7 @@ _op(
     _BITS,
     arithmetic.bitwise_xor,
     *_SYMMETRIC,
+    _ATOMIC,
     _EXACT,
     _SIGNLESS,
     ufunc=np.bitwise_xor,

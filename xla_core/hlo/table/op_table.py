@@ -169,6 +169,7 @@ class Trait(enum.Enum):
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # may be computed in wider integers and truncated to n bits
     KEEPS_PRECISION = enum.auto()  # a float type that holds the operands holds each result without rounding
     POSITIVE = enum.auto()  # positive operands give positive results, so that a 0 is one that underflowed
+    ATOMIC = enum.auto()  # most processors have an instruction that combines an integer in memory with a value by it
     SIGNLESS = enum.auto()  # gives equal bits for signed and unsigned integers of one width, if its computation does
 
 

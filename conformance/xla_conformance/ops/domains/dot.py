@@ -24,7 +24,7 @@ from xla_conformance.ops.domains.contraction import (
 from xla_conformance.ops.element_types import WITH_ZERO
 from xla_conformance.ops.fills import factors, with_ends, with_one_product, with_scales
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.sizes import LARGEST_TILE, equal_size
+from xla_conformance.ops.sizes import LARGEST_TILE, beyond_tiles, equal_size
 from xla_core.hlo import ElementType, HloInstruction, Opcode
 
 _T = ElementType
@@ -182,14 +182,14 @@ def _dots_of_remainders(p: Program, c: Choice) -> HloInstruction:
     places=("minor",),
 )
 def _dots_beyond_tiles(p: Program, c: Choice) -> HloInstruction:
-    """Results that go beyond the tiles of both dimensions, by each number of rows and of columns modulo 8."""
+    """The results go beyond a tile in both dimensions."""
     results = []
-    for rest in range(8):
-        rows, columns, terms = c.size + 1 + 3 * rest % 8, c.size + 1 + rest, 9 + rest
+    for number, (rows, columns) in enumerate(beyond_tiles(c.size)):
+        terms, is_last = 9 + number, (number + 1) % 2  # whether rhs is contracted over its last dimension
         left, right = factors(terms, p.type)
         lhs = p.parameter((rows, terms), fill=left)
-        rhs = p.parameter((terms, columns) if rest % 2 else (columns, terms), fill=right)
-        numbers = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": ((rest + 1) % 2,)}
+        rhs = p.parameter((columns, terms) if is_last else (terms, columns), fill=right)
+        numbers = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (is_last,)}
         results.append(p.add(Opcode.DOT, lhs, rhs, shape=p.shape((rows, columns)), **numbers))
     return p.add(Opcode.TUPLE, *results)
 

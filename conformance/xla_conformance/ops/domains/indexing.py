@@ -237,7 +237,7 @@ def _index_type(c: Choice, *, distinct: bool) -> ElementType:
 
 
 def _is_sorted(number: int, c: Choice) -> bool:
-    """Whether indices ascend: those of every second instruction of a program, and of the others two sizes further."""
+    """Whether indices ascend. Neighbouring instructions of a program differ in this, and sizes that differ by two."""
     return (number + int(c.size) // 2) % 2 == 0
 
 

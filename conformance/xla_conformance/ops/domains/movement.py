@@ -11,7 +11,7 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.element_types import USUAL
 from xla_conformance.ops.fills import exactly
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.sizes import LARGEST_TILE, dimensions, position
+from xla_conformance.ops.sizes import LARGEST_TILE, beyond_tiles, dimensions, position
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloInstruction, Opcode, PaddingDimension, SliceDimension
 
@@ -128,9 +128,8 @@ def _tiled_transpose(p: Program, c: Choice) -> HloInstruction:
 
 @domain(Opcode.TRANSPOSE, variant="remainders", sizes=(LARGEST_TILE - 1,), hiding=(), places=("minor",))
 def _transposes_of_remainders(p: Program, c: Choice) -> HloInstruction:
-    """Matrices that go beyond the tiles of both dimensions, by each number of rows and of columns modulo 8."""
-    sizes = [(c.size + 1 + 3 * rest % 8, c.size + 1 + rest) for rest in range(8)]
-    return p.add(Opcode.TUPLE, *(p.add(Opcode.TRANSPOSE, p.parameter(matrix), dimensions=(1, 0)) for matrix in sizes))
+    turned = [p.add(Opcode.TRANSPOSE, p.parameter(sizes), dimensions=(1, 0)) for sizes in beyond_tiles(c.size)]
+    return p.add(Opcode.TUPLE, *turned)
 
 
 def permutation(role: str, rank: int) -> tuple[int, ...]:
